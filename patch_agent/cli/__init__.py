@@ -1,0 +1,1 @@
+"""Typer commands: flags in, exit code out."""

@@ -1,0 +1,246 @@
+"""The state of a run: what follows from the records on the active path, and nothing else.
+
+Every field declares what a model may see of it (`VISIBILITY`); the context builder reads through
+that table. Fields marked "all branches" count every record of the session: what is spent is spent.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Literal
+
+from patch_agent.core.events import (
+    Action,
+    ApprovalDecided,
+    ApprovalRequested,
+    EffectIntended,
+    FileChange,
+    LineRange,
+    Limits,
+    TodoItem,
+    Trigger,
+)
+from patch_agent.core.messages import Message, Path, ToolCall, ToolResult
+from patch_agent.core.reasons import Reason, Status
+from patch_agent.core.testing import Outcome, TestReport
+
+Visibility = Literal["show", "summarise", "point", "hide"]
+CallStatus = Literal["proposed", "queued", "running", "settled"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileSeen:
+    """The version of a file that the model saw, and which lines of it."""
+
+    sha256: str
+    ranges: tuple[LineRange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileTouched:
+    """A path this run changed: its first original and what it is now (git blob ids, modes)."""
+
+    original: str | None
+    original_mode: str
+    latest: str | None
+    latest_mode: str
+    protected: bool = False
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything is left of the change: an edit taken back is none."""
+        return (self.original, self.original_mode) != (self.latest, self.latest_mode)
+
+
+@dataclass(frozen=True, slots=True)
+class TestRun:
+    """A run of the test command(s) by the runtime, on the tree `tree`, as step `after_step`."""
+
+    __test__ = False
+
+    kind: str
+    after_step: int
+    tree: str
+    reports: tuple[TestReport, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Every command passed, and there was one."""
+        return bool(self.reports) and all(report.passed for report in self.reports)
+
+    @property
+    def executed(self) -> int:
+        """How many tests really ran, over all commands."""
+        return sum(report.executed for report in self.reports)
+
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """Test id -> outcome over all commands; the ids of later commands carry their number."""
+        merged: dict[str, Outcome] = {}
+        for number, report in enumerate(self.reports):
+            prefix = f"{number + 1}:" if number else ""
+            merged.update({prefix + key: value for key, value in report.outcomes.items()})
+        return merged
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Outcome -> number of tests, over all commands."""
+        total: dict[str, int] = {}
+        for report in self.reports:
+            for outcome, number in report.counts.items():
+                total[outcome] = total.get(outcome, 0) + number
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class CallState:
+    """Where one call of the newest reply stands."""
+
+    call: ToolCall
+    status: CallStatus
+    result: ToolResult | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Everything that the loop, the done check and the views decide on."""
+
+    # the session
+    session_id: str = ""
+    root: str = ""
+    base_commit: str | None = None
+    model: str = ""
+    limits: Limits = Limits()
+    test_commands: tuple[tuple[str, ...], ...] = ()
+    test_source: str = ""
+    allow_empty: bool = False
+    baseline_wanted: bool = False
+    # the conversation
+    path: Path | None = None
+    task: str = ""
+    last_stop_reason: str = ""
+    context_hash: str = ""
+    # what runs
+    status: Status = "running"
+    reason: Reason | None = None
+    exit_code: int | None = None
+    end_text: str = ""
+    grade: str = "none"
+    due: tuple[Trigger, ...] = ()
+    calls: tuple[CallState, ...] = ()
+    model_call_due: bool = False
+    done_requested: Action | None = None
+    done_refusals: int = 0
+    model_error: str = ""
+    decisions: int = 0
+    open_intents: tuple[EffectIntended, ...] = ()
+    unknown_effects: tuple[str, ...] = ()
+    pending_approvals: tuple[ApprovalRequested, ...] = ()
+    approvals: tuple[ApprovalDecided, ...] = ()
+    # budgets: all branches
+    step: int = 0
+    cost_usd: float | None = 0.0
+    tokens: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    model_calls: int = 0
+    duration_s: float = 0.0
+    messages_made: int = 0
+    calls_made: int = 0
+    # evidence
+    files_read: Mapping[str, FileSeen] = field(default_factory=dict)
+    files_changed: Mapping[str, FileTouched] = field(default_factory=dict)
+    outside_changes: Mapping[str, FileChange] = field(default_factory=dict)
+    last_edit_step: int = 0
+    start_tree: str = ""
+    tree: str = ""
+    baseline: TestRun | None = None
+    baseline_skipped: str = ""
+    last_test: TestRun | None = None
+    partial_tests: tuple[TestRun, ...] = ()
+    by_products: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+    # the model's own
+    todo: tuple[TodoItem, ...] = ()
+    notes: tuple[str, ...] = ()
+    # the worker's own
+    worker_state: str | None = None
+    config: str | None = None
+    # the log
+    seq: int = 0
+    unreadable: tuple[str, ...] = ()
+
+    @property
+    def head(self) -> str:
+        """The id of the newest message on the path; "" before the first."""
+        return self.path.message.id if self.path is not None else ""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The active path, root to head."""
+        return tuple(self.path) if self.path is not None else ()
+
+    @property
+    def max_steps(self) -> int:
+        """The limit of the step counter."""
+        return self.limits.max_steps
+
+    @property
+    def max_cost_usd(self) -> float | None:
+        """The limit of the cost; None when there is none."""
+        return self.limits.max_cost_usd
+
+    @property
+    def pending_approval(self) -> ApprovalRequested | None:
+        """The first of the open questions."""
+        return self.pending_approvals[0] if self.pending_approvals else None
+
+    @property
+    def net_changes(self) -> dict[str, FileTouched]:
+        """The paths where something is left of what this run changed."""
+        return {path: file for path, file in self.files_changed.items() if file.differs}
+
+
+def initial_state() -> State:
+    """The state before the first record."""
+    return State()
+
+
+EVIDENCE_FIELDS: frozenset[str] = frozenset(
+    {
+        "files_read",
+        "files_changed",
+        "outside_changes",
+        "last_edit_step",
+        "start_tree",
+        "tree",
+        "baseline",
+        "baseline_skipped",
+        "last_test",
+        "partial_tests",
+        "by_products",
+        "notices",
+    }
+)
+
+_SHOWN: frozenset[str] = frozenset({"task", "status", "step", "limits", "todo", "notes", "last_edit_step"})
+_SUMMARISED: frozenset[str] = frozenset(
+    {
+        "test_commands",
+        "files_changed",
+        "baseline",
+        "baseline_skipped",
+        "last_test",
+        "partial_tests",
+        "cost_usd",
+        "outside_changes",
+        "unknown_effects",
+        "path",
+        "done_refusals",
+    }
+)
+
+VISIBILITY: dict[str, Visibility] = {
+    f.name: "show" if f.name in _SHOWN else "summarise" if f.name in _SUMMARISED else "hide"
+    for f in fields(State)
+}

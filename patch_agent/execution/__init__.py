@@ -1,0 +1,1 @@
+"""Running a process well; the floor under everything that starts one."""

@@ -1,0 +1,1 @@
+"""Repair without a language model."""

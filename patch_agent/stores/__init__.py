@@ -1,0 +1,1 @@
+"""Where events and blobs are kept."""

@@ -1,0 +1,1 @@
+"""Decision workers: who may amend what the runtime proposes."""

@@ -1,0 +1,1 @@
+"""The user's files and git: reading, writing, snapshots, differences."""
