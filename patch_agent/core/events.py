@@ -1,7 +1,7 @@
 """What happened, in the past tense: the events of a session's log.
 
-Three groups, by who may speak in them. Only the events of `EvidenceEvent` can set evidence; they
-are made by tools and the runtime. Those that carry words of a model, a worker or a person never do.
+Only the events of `EvidenceEvent` (evidence.py) can set evidence; tools and the runtime make them.
+Those here, which may carry words of a model, a worker or a person, never do.
 A new event: a class here, its name in the union, an arm in the reducer, a version in the codec.
 """
 
@@ -9,110 +9,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from patch_agent.core.evidence import EvidenceEvent
 from patch_agent.core.messages import Json, Message
 from patch_agent.core.reasons import Reason, Status
-from patch_agent.core.testing import TestReport
+from patch_agent.core.values import (
+    Action,
+    EffectClass,
+    Limits,
+    RejectionCause,
+    TodoItem,
+    Trigger,
+    Usage,
+)
 
-EffectClass = Literal["read", "probe", "command", "external"]
-TestRunKind = Literal["baseline", "complete", "partial"]
-Moment = Literal["start", "resume", "before_command", "before_tests", "after_tests", "done_check"]
-ChangeKind = Literal["added", "modified", "deleted"]
-TriggerType = Literal[
-    "session.start",
-    "client.messages",
-    "client.action",
-    "tool.execute",
-    "tool.finished",
-    "llm.execute",
-    "llm.finished",
-    "sub_agent.finished",
-    "interrupt.resumed",
-    "turn.finished",
-]
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens of one model call, as the service counted them."""
-
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cache_read_tokens: int = 0
-    cache_write_tokens: int = 0
-
-    @property
-    def total(self) -> int:
-        """All tokens that went in or came out."""
-        return (
-            self.input_tokens + self.output_tokens + self.cache_read_tokens + self.cache_write_tokens
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """The budgets in force. `max_cost_usd` and `max_time_s` None: no such limit."""
-
-    max_steps: int = 30
-    max_cost_usd: float | None = 2.0
-    max_time_s: float | None = None
-    max_tokens: int = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class LineRange:
-    """Lines `first` to `last` of a file, counted from 1, both included."""
-
-    first: int
-    last: int
-
-
-@dataclass(frozen=True, slots=True)
-class FileChange:
-    """One path that differs between two trees; ids are git blob ids, modes git's octal text."""
-
-    path: str
-    kind: ChangeKind
-    before: str | None
-    after: str | None
-    before_mode: str = ""
-    after_mode: str = ""
-    protected: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Trigger:
-    """Why a decision is due (protocol.md, "Triggers"); `subject` is a call, message or action id."""
-
-    type: TriggerType
-    subject: str = ""
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """One action of a decision, by protocol.md's names; a call of the reply is named by id alone."""
-
-    type: Literal["llm.call", "tool.call", "interrupt", "done"]
-    call_id: str = ""
-    reason: Reason | None = None
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TodoItem:
-    """One item of the model's list."""
-
-    id: str
-    text: str
-    status: Literal["open", "doing", "done", "dropped"] = "open"
-
-
-# --- The session and its conversation: words of people, models, workers -------------------------
+# --- The session and its conversation: words of people, models, workers -----------------
 
 
 @dataclass(frozen=True, slots=True)
 class SessionStarted:
     """A session began in a working tree. `test_commands` are argv lists; `base_commit` may be None.
+    `allowed_tests`: globs of protected test files that this run may change.
 
     `settings` is for showing only (where each came from); nothing decides on it.
     """
@@ -126,6 +42,7 @@ class SessionStarted:
     test_source: str
     baseline_wanted: bool
     allow_empty: bool = False
+    allowed_tests: tuple[str, ...] = ()
     patch_version: str = ""
     settings: Mapping[str, Json] = field(default_factory=dict)
 
@@ -156,7 +73,7 @@ class HeadMoved:
 
 @dataclass(frozen=True, slots=True)
 class DecisionCompleted:
-    """A decision was taken: what runs next. `source` says who decided ("built-in": the proposal)."""
+    """A decision was taken: what runs next. `source`: who decided ("built-in": as proposed)."""
 
     decision_id: str
     trigger: Trigger
@@ -234,7 +151,7 @@ class NoteAdded:
     text: str
 
 
-# --- Asking people -------------------------------------------------------------------------------
+# --- Asking people ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,14 +180,15 @@ class ApprovalDecided:
     subject_hash: str
 
 
-# --- Effects: the intent before, the outcome after -----------------------------------------------
+# --- Effects: the intent before, the outcome after --------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class EffectIntended:
     """A tool is about to act. `step` is the run's counter; the baseline is step 0.
 
-    expected: path -> SHA-256 of the bytes the tool expects there ("" for no file).
+    before, after: path -> SHA-256 of the bytes that the tool expects there and will write ("" for
+    no file), so that a look at the disk settles what happened when a crash came in between.
     """
 
     call_id: str
@@ -279,7 +197,8 @@ class EffectIntended:
     step: int
     arguments_hash: str
     by_runtime: bool = False
-    expected: Mapping[str, str] = field(default_factory=dict)
+    before: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,12 +217,16 @@ class EffectSettled:
 
 @dataclass(frozen=True, slots=True)
 class EffectUnknown:
-    """A crash came between intent and outcome: `found` is what a look at the world showed."""
+    """A crash came between intent and outcome: `found` is what a look at the world showed.
+
+    again: nothing happened that matters, so the call is queued once more.
+    """
 
     call_id: str
     tool: str
     effect: EffectClass
     found: str
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,71 +237,10 @@ class CallRejected:
     tool: str
     step: int
     content: str
-    cause: Literal["invalid", "unknown_tool", "denied"]
+    cause: RejectionCause
 
 
-# --- Evidence: facts that tools and the runtime saw ----------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class FileRead:
-    """The model was shown these lines of the version with this SHA-256."""
-
-    path: str
-    sha256: str
-    ranges: tuple[LineRange, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class FileWritten:
-    """A file tool wrote (or, with `sha256` "", removed) a file; the hash is of the bytes read back."""
-
-    path: str
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class FilesChanged:
-    """The tree differs after a step of this run; `tree` is the tree that is there now."""
-
-    step: int
-    tree: str
-    changes: tuple[FileChange, ...]
-    during: Literal["tool", "command", "tests"]
-
-
-@dataclass(frozen=True, slots=True)
-class TreeObserved:
-    """The runtime looked at the tree. `changes`: what someone else changed since the last look."""
-
-    tree: str
-    moment: Moment
-    changes: tuple[FileChange, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class TestsRan:
-    """The runtime ran the test command(s); `tree` was there before and after, or `note` says why not.
-
-    Only kind "complete" can prove, only "baseline" is the baseline; "partial" informs.
-    """
-
-    kind: TestRunKind
-    step: int
-    tree: str
-    reports: tuple[TestReport, ...]
-    by_products: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class BaselineSkipped:
-    """There is no baseline, and why."""
-
-    why: str
-
-
-# --- Ends ------------------------------------------------------------------------------------------
+# --- Ends -------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,8 +274,6 @@ class UnknownEvent:
     body: str
 
 
-EvidenceEvent = FileRead | FileWritten | FilesChanged | TreeObserved | TestsRan | BaselineSkipped
-
 Event = (
     SessionStarted
     | SessionResumed
@@ -446,7 +306,7 @@ class Record:
     """An event with its place in the log.
 
     seq: 1, 2, ... in the session. node: id of the head when it was recorded ("" before the first
-    message). generation: of the writer's lease. at: RFC 3339 UTC, for display only, never for order.
+    message). generation: of the writer's lease. at: RFC 3339 UTC, for display, never for order.
     """
 
     seq: int

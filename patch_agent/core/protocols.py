@@ -4,30 +4,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from patch_agent.core.events import (
-    ApprovalRequested,
-    EffectClass,
-    Event,
-    FileChange,
-    Record,
-    TestRunKind,
-    Usage,
-)
+from patch_agent.core.events import ApprovalRequested, Event, Record
 from patch_agent.core.messages import Block, Json, Message
 from patch_agent.core.state import State
 from patch_agent.core.testing import TestReport
+from patch_agent.core.values import Action, EffectClass, FileChange, TestRunKind, Trigger, Usage
 
-# --- Models -----------------------------------------------------------------------------------------
+# --- Models -----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """A tool as a model sees it; `schema` is a JSON Schema of an object."""
+    """A tool as a model sees it; `schema` is a JSON Schema of an object.
+
+    runs_tests: all it runs is the test command (the word given for the tests covers it).
+    """
 
     name: str
     description: str
     schema: Mapping[str, Json]
     effect: EffectClass = "read"
+    runs_tests: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +72,15 @@ class Model(Protocol):
         ...
 
 
-# --- Tools ------------------------------------------------------------------------------------------
+# --- Tools ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
     """What a tool did.
 
-    content: for the model. facts: evidence and notes, in order. touched: the paths it wrote, when it
-    knows them all; None: anything may have changed. summary: one line for people.
+    content: for the model. facts: evidence and notes, in order. touched: the paths it wrote, when
+    it knows them all; None: anything may have changed. summary: one line for people.
     """
 
     content: str
@@ -106,6 +103,14 @@ class Invocation:
     progress: Callable[[str], None] = field(default=lambda _text: None)
 
 
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """Path -> SHA-256 of the bytes there before and after ("" for no file); both may be empty."""
+
+    before: Mapping[str, str] = field(default_factory=dict)
+    after: Mapping[str, str] = field(default_factory=dict)
+
+
 class Tool(Protocol):
     """Something the model can do."""
 
@@ -114,8 +119,8 @@ class Tool(Protocol):
         """Name, text for the model, argument schema, effect class."""
         ...
 
-    def expected(self, call: Invocation) -> Mapping[str, str]:
-        """Path -> SHA-256 that the call relies on; recorded with the intent. {} for most tools."""
+    def expected(self, call: Invocation) -> Expectation:
+        """What the call relies on and what it will write, for the intent; empty for most tools."""
         ...
 
     def run(self, call: Invocation) -> ToolOutcome:
@@ -123,7 +128,7 @@ class Tool(Protocol):
         ...
 
 
-# --- The world --------------------------------------------------------------------------------------
+# --- The world --------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +140,7 @@ class Snapshot:
 
 
 class Snapshots(Protocol):
-    """Trees of the working tree, kept in a private store; the user's git folder is never written."""
+    """Trees of the working tree, in a private store; the user's git folder is never written."""
 
     def take(self, touched: Sequence[str] | None = None) -> Snapshot:
         """The tree as it is now; with `touched`, only these paths are looked at again."""
@@ -157,11 +162,11 @@ class Tester(Protocol):
         self, selection: Sequence[str], progress: Callable[[str], None]
     ) -> tuple[TestReport, ...]:
         """Run every command (or, with a selection of test ids or paths, that part). Never raises
-        for failing tests; a command that could not start is a report with `ending` "not_started"."""
+        for failing tests; a command that could not start ends as "not_started"."""
         ...
 
 
-# --- Storage ----------------------------------------------------------------------------------------
+# --- Storage ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,9 +218,17 @@ class Blobs(Protocol):
         ...
 
 
-# --- Decisions and people ---------------------------------------------------------------------------
+# --- Decisions and people ---------------------------------------------------------------
 
 Answer = Literal["yes", "no", "later"]
+
+
+class Worker(Protocol):
+    """Decides what follows a trigger; it may take what is proposed (propose.py) or amend it."""
+
+    def decide(self, state: State, trigger: Trigger) -> tuple[tuple[Action, ...], str]:
+        """The actions, and who decided ("built-in" when the proposal was taken as it is)."""
+        ...
 
 
 class Approver(Protocol):
@@ -246,6 +259,7 @@ __all__ = [
     "Answer",
     "Approver",
     "Blobs",
+    "Expectation",
     "Invocation",
     "Lease",
     "Model",
@@ -261,4 +275,5 @@ __all__ = [
     "Tool",
     "ToolOutcome",
     "ToolSpec",
+    "Worker",
 ]

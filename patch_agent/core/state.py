@@ -8,20 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Literal
 
-from patch_agent.core.events import (
-    Action,
-    ApprovalDecided,
-    ApprovalRequested,
-    EffectIntended,
-    FileChange,
-    LineRange,
-    Limits,
-    TodoItem,
-    Trigger,
-)
+from patch_agent.core.events import ApprovalDecided, ApprovalRequested, EffectIntended
 from patch_agent.core.messages import Message, Path, ToolCall, ToolResult
 from patch_agent.core.reasons import Reason, Status
 from patch_agent.core.testing import Outcome, TestReport
+from patch_agent.core.values import Action, FileChange, Limits, LineRange, TodoItem, Trigger
 
 Visibility = Literal["show", "summarise", "point", "hide"]
 CallStatus = Literal["proposed", "queued", "running", "settled"]
@@ -37,13 +28,17 @@ class FileSeen:
 
 @dataclass(frozen=True, slots=True)
 class FileTouched:
-    """A path this run changed: its first original and what it is now (git blob ids, modes)."""
+    """A path this run changed: its first original and what it is now (git blob ids, modes).
+
+    by_tests: only runs of the test command changed it.
+    """
 
     original: str | None
     original_mode: str
     latest: str | None
     latest_mode: str
     protected: bool = False
+    by_tests: bool = False
 
     @property
     def differs(self) -> bool:
@@ -66,6 +61,17 @@ class TestRun:
     def passed(self) -> bool:
         """Every command passed, and there was one."""
         return bool(self.reports) and all(report.passed for report in self.reports)
+
+    @property
+    def summary(self) -> str:
+        """One line for people: `1 failed, 11 passed in 0.42 s`."""
+        counts = ", ".join(f"{number} {outcome}" for outcome, number in sorted(self.counts.items()))
+        broken = sum(len(report.collection_errors) for report in self.reports)
+        parts = [counts or "no test ran"]
+        if broken:
+            parts.append(f"{broken} file{'' if broken == 1 else 's'} failed to load")
+        parts += sorted({report.ending for report in self.reports} - {"exit"})
+        return ", ".join(parts) + f" in {sum(r.duration_s for r in self.reports):.2f} s"
 
     @property
     def executed(self) -> int:
@@ -113,6 +119,7 @@ class State:
     test_commands: tuple[tuple[str, ...], ...] = ()
     test_source: str = ""
     allow_empty: bool = False
+    allowed_tests: tuple[str, ...] = ()
     baseline_wanted: bool = False
     # the conversation
     path: Path | None = None
@@ -159,6 +166,7 @@ class State:
     last_test: TestRun | None = None
     partial_tests: tuple[TestRun, ...] = ()
     by_products: tuple[str, ...] = ()
+    changed_by_tests: tuple[str, ...] = ()
     notices: tuple[str, ...] = ()
     # the model's own
     todo: tuple[TodoItem, ...] = ()
@@ -200,6 +208,11 @@ class State:
         """The paths where something is left of what this run changed."""
         return {path: file for path, file in self.files_changed.items() if file.differs}
 
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether nothing is left of what this run (other than its test runs) changed."""
+        return all(file.by_tests for file in self.net_changes.values())
+
 
 def initial_state() -> State:
     """The state before the first record."""
@@ -219,11 +232,14 @@ EVIDENCE_FIELDS: frozenset[str] = frozenset(
         "last_test",
         "partial_tests",
         "by_products",
+        "changed_by_tests",
         "notices",
     }
 )
 
-_SHOWN: frozenset[str] = frozenset({"task", "status", "step", "limits", "todo", "notes", "last_edit_step"})
+_SHOWN: frozenset[str] = frozenset(
+    {"task", "status", "step", "limits", "todo", "notes", "last_edit_step"}
+)
 _SUMMARISED: frozenset[str] = frozenset(
     {
         "test_commands",

@@ -29,7 +29,7 @@ class TestReport:
     exit_code: None unless `ending` is "exit". duration_s: seconds.
     outcomes: test id -> outcome. collection_errors: what could not be loaded, one text each.
     complete: False for a selection, which helps but is never evidence.
-    output_blob: content id of the full output. note: what is wrong with the run itself, if anything.
+    output_blob: content id of the full output. note: what is wrong with the run itself.
     """
 
     __test__: ClassVar[bool] = False
