@@ -5,10 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import assert_never
 
-from patch_agent.agent.checks import Checks
+from patch_agent.agent.checks import DoneCheck
 from patch_agent.agent.dispatch import Dispatch
 from patch_agent.agent.effects import Effects
 from patch_agent.agent.model_call import call_model, reason_for
+from patch_agent.agent.runtime_tests import RuntimeTests
 from patch_agent.agent.session import Session
 from patch_agent.core import planner as next_
 from patch_agent.core.events import (
@@ -31,7 +32,8 @@ class Parts:
     approver: Approver
     effects: Effects
     dispatch: Dispatch
-    checks: Checks
+    tests: RuntimeTests
+    done_check: DoneCheck
     monotonic: Callable[[], float] = time.monotonic
 
 
@@ -75,7 +77,7 @@ class Loop:
             case next_.ObserveStart():
                 self._parts.effects.observe("start")
             case next_.RunBaseline():
-                self._parts.checks.run_baseline()
+                self._parts.tests.run_baseline()
             case next_.RunCall():
                 self._parts.dispatch.run(step.call)
             case next_.DeliverResults():
@@ -83,7 +85,7 @@ class Loop:
             case next_.CallModel():
                 return self._call_model()
             case next_.CheckDone():
-                return self._parts.checks.check_done(step)
+                return self._parts.done_check.run(step)
             case next_.Stop():
                 return step
             case _:

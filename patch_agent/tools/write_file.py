@@ -1,0 +1,66 @@
+"""`write_file`: a new file, or the whole text of one that was read."""
+
+from patch_agent.core.errors import ToolError
+from patch_agent.core.evidence import FileWritten
+from patch_agent.core.protocols import Expectation, Invocation, ToolOutcome, ToolSpec
+from patch_agent.core.values import LineRange
+from patch_agent.tools.guard import check_seen
+from patch_agent.tools.toolbox import Toolbox, object_schema
+from patch_agent.workspace.files import atomic_write, content_hash, decode, encode, read_bytes
+from patch_agent.workspace.paths import RepoPath, resolve
+
+MAX_BYTES = 20_000_000
+
+
+class WriteFile:
+    """Writes whole files; an existing one only in the version that was read."""
+
+    spec = ToolSpec(
+        "write_file",
+        "Create a file with this content (folders are made as needed). For an existing file, which "
+        "must have been read, it replaces the whole text; prefer edit_file there. Never leave out "
+        "parts of a file with a comment such as 'rest unchanged'.",
+        object_schema(("path", "content"), path={"type": "string"}, content={"type": "string"}),
+        effect="probe",
+    )
+
+    def __init__(self, box: Toolbox) -> None:
+        self._box = box
+
+    def expected(self, call: Invocation) -> Expectation:
+        """The hash of the file as it is ("" when there is none) and as it will be."""
+        path, before, data = self._plan(call)
+        return Expectation({path.relative: before or ""}, {path.relative: content_hash(data)})
+
+    def run(self, call: Invocation) -> ToolOutcome:
+        """Write the file. Raises ToolError, with nothing changed, when the guard refuses."""
+        path, before, data = self._plan(call)
+        digest = atomic_write(path.absolute, data, expect_sha256=before)
+        lines = str(call.arguments["content"]).count("\n") + 1
+        verb = "created" if before is None else "rewritten"
+        text = f"{path.relative} {verb} ({lines} lines, {len(data)} bytes)."
+        return ToolOutcome(
+            content=text,
+            summary=f"{path.relative}  {verb}, {lines} lines",
+            facts=(FileWritten(path.relative, digest, (LineRange(1, lines),)),),
+            touched=(path.relative,),
+        )
+
+    def _plan(self, call: Invocation) -> tuple[RepoPath, str | None, bytes]:
+        path = resolve(self._box.root, str(call.arguments["path"]))
+        content = str(call.arguments["content"])
+        if not path.absolute.exists():
+            return path, None, _to_bytes(content)
+        old = read_bytes(path.absolute, MAX_BYTES)
+        check_seen(call.state, path.relative, old)
+        data = encode(content, decode(old)) if old else _to_bytes(content)
+        if data == old:
+            raise ToolError(f"{path.relative} already has exactly this content.")
+        return path, content_hash(old), data
+
+
+def _to_bytes(content: str) -> bytes:
+    try:
+        return content.encode()
+    except UnicodeEncodeError:
+        raise ToolError("The content holds a character that is not valid Unicode.") from None
