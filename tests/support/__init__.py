@@ -1,0 +1,1 @@
+"""What several tests share: makers of records and states, repositories, a model service."""
