@@ -74,7 +74,7 @@ def resolve(flags: Flags, environ: Mapping[str, str]) -> Settings:
         limits=limits(flags, Limits()),
         cost_limit_given=flags.max_cost is not None,
         yes=flags.yes,
-        output_format=_checked_format(flags.output_format),
+        output_format=checked_format(flags.output_format),
         allow_empty=flags.allow_empty,
         allow_tests=flags.allow_tests,
         baseline=flags.baseline,
@@ -130,7 +130,8 @@ def _checked_url(url: str | None) -> str | None:
     return url.rstrip("/")
 
 
-def _checked_format(name: str) -> OutputFormat:
+def checked_format(name: str) -> OutputFormat:
+    """The output format by its name. Raises UserError for one that does not exist."""
     for known in OUTPUT_FORMATS:
         if name == known:
             return known

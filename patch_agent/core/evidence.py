@@ -1,6 +1,7 @@
 """Evidence: the facts that tools and the runtime saw. Nothing else can set an evidence field."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from patch_agent.core.testing import TestReport
 from patch_agent.core.values import Cause, FileChange, LineRange, Moment, TestRunKind
@@ -53,6 +54,8 @@ class TestsRan:
 
     Only kind "complete" can prove, only "baseline" is the baseline; "partial" informs.
     """
+
+    __test__: ClassVar[bool] = False
 
     kind: TestRunKind
     step: int

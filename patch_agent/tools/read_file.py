@@ -6,7 +6,8 @@ from patch_agent.core.protocols import Expectation, Invocation, ToolOutcome, Too
 from patch_agent.core.values import LineRange
 from patch_agent.tools.toolbox import Toolbox, object_schema
 from patch_agent.tools.truncate import number_lines, split_lines
-from patch_agent.workspace.files import content_hash, decode, read_bytes
+from patch_agent.workspace.encoding import decode
+from patch_agent.workspace.files import content_hash, read_bytes
 from patch_agent.workspace.paths import resolve
 
 MAX_LINES = 500

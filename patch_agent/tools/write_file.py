@@ -6,7 +6,8 @@ from patch_agent.core.protocols import Expectation, Invocation, ToolOutcome, Too
 from patch_agent.core.values import LineRange
 from patch_agent.tools.guard import check_seen
 from patch_agent.tools.toolbox import Toolbox, object_schema
-from patch_agent.workspace.files import atomic_write, content_hash, decode, encode, read_bytes
+from patch_agent.workspace.encoding import decode, encode
+from patch_agent.workspace.files import atomic_write, content_hash, read_bytes
 from patch_agent.workspace.paths import RepoPath, resolve
 
 MAX_BYTES = 20_000_000

@@ -1,0 +1,68 @@
+"""What went wrong at the service, in one line for a person; whether trying again may help."""
+
+import email.utils
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from patch_agent.core.errors import ModelError, ModelErrorCode
+
+_RETRYABLE = frozenset({408, 409, 500, 502, 503, 504, 529})
+
+
+def status_error(status: int, headers: Mapping[str, str], words: str, where: str) -> ModelError:
+    """The error for an HTTP status; `words` are the service's own, `where` its host."""
+    hint = retry_after(headers)
+    said = f": {words[:300]}" if words else ""
+    if status in (401, 403):
+        return _error(f"{where} refused the key (HTTP {status}){said}", "auth")
+    if status == 404:
+        return _error(f"{where} does not know the model or path (404){said}", "invalid_request")
+    if status == 413 or "too long" in words or "exceed_context_size" in words:
+        return _error(f"the request is too large for the model ({status}){said}", "context_full")
+    if status == 429:
+        # Without a hint a limit is no matter of waiting (a spending cap, say).
+        text = f"{where} limits the rate (HTTP 429){said}"
+        return ModelError(text, code="rate_limited", retryable=hint is not None, retry_after=hint)
+    if status in _RETRYABLE or status >= 500:
+        text = f"{where} cannot answer now (HTTP {status}){said}"
+        return ModelError(text, code="service_unavailable", retryable=True, retry_after=hint)
+    if 300 <= status < 400:
+        return _error(f"{where} redirects elsewhere ({status}); not followed", "provider_error")
+    return _error(f"{where} refused the request (HTTP {status}){said}", "invalid_request")
+
+
+def connection_error(error: BaseException, where: str) -> ModelError:
+    """The error of a connection that could not be made or broke."""
+    cause: BaseException = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    kind = str(cause) or type(cause).__name__
+    return ModelError(f"cannot reach {where}: {kind}", code="service_unavailable", retryable=True)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait, from `retry-after` as seconds or as a date; None without one."""
+    value = headers.get("retry-after")
+    if not value:
+        return None
+    try:
+        return max(float(value), 0.0)
+    except ValueError:
+        pass
+    date = email.utils.parsedate_tz(value)
+    return None if date is None else max(email.utils.mktime_tz(date) - time.time(), 0.0)
+
+
+def words_of(body: Any) -> str:
+    """The message of an error body, whatever its shape."""
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        if isinstance(inner, dict):
+            return str(inner.get("message", ""))
+        return str(inner)
+    return "" if body is None else str(body)[:200]
+
+
+def _error(text: str, code: ModelErrorCode) -> ModelError:
+    return ModelError(text, code=code, retryable=False)

@@ -1,0 +1,64 @@
+"""Opening the database file: private, WAL, fully synced, of a schema this Patch knows."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from patch_agent.core.errors import StoreError
+from patch_agent.stores import schema
+from patch_agent.stores.private_files import make_file, make_folder
+
+BUSY_S = 10.0
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """A connection in autocommit mode. Raises StoreError, with the path, when it cannot be used."""
+    try:
+        make_folder(path.parent)
+        make_file(path)
+        connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreError(f"cannot open the log {path}: {error}") from None
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        _migrate(connection, path)
+    except sqlite3.Error as error:
+        connection.close()
+        raise StoreError(f"cannot use the log {path}: {error}") from None
+    except StoreError:
+        connection.close()
+        raise
+    return connection
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    found = connection.execute("PRAGMA user_version").fetchone()[0]
+    if found > schema.VERSION:
+        raise StoreError(
+            f"the log {path} was written by a newer Patch (schema {found}); upgrade Patch to use it"
+        )
+    if found == schema.VERSION:
+        return
+    with transaction(connection):
+        # Another process may have made the tables while this one waited.
+        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+            for statement in schema.TABLES.split(";\n"):
+                if statement.strip():
+                    connection.execute(statement)
+            connection.execute(f"PRAGMA user_version={schema.VERSION}")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """One IMMEDIATE transaction: all of it is committed, or (on any exception) none of it."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise

@@ -1,0 +1,46 @@
+"""Who holds a lease: a process on a host, told apart from a later one with the same pid."""
+
+import os
+import socket
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A process. `token` tells it from another process that got the same pid later."""
+
+    host: str
+    pid: int
+    token: str
+
+    @property
+    def text(self) -> str:
+        """For messages: `process 4711 on host`."""
+        return f"process {self.pid} on {self.host}"
+
+
+def this_process() -> Owner:
+    """The running process."""
+    return Owner(socket.gethostname(), os.getpid(), _token(os.getpid()))
+
+
+def is_gone(owner: Owner) -> bool:
+    """Whether the owner certainly runs no more; a process of another host is never certain."""
+    if owner.host != socket.gethostname():
+        return False
+    try:
+        os.kill(owner.pid, 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        pass
+    return _token(owner.pid) != owner.token
+
+
+def _token(pid: int) -> str:
+    # Start time of the process, in clock ticks since boot: pids are used again, this pair is not.
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rsplit(b")", 1)[1].split()[19].decode()
+    except (OSError, IndexError):
+        return ""

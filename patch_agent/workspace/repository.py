@@ -1,0 +1,77 @@
+"""Finding the user's repository, without running anything that belongs to it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from patch_agent.core.errors import UserError
+from patch_agent.workspace.git import GitCall, git, git_result
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A work tree. root: its top, with links resolved. head_commit None: no commit yet."""
+
+    root: Path
+    git_dir: Path
+    common_dir: Path
+    head_commit: str | None
+    is_shallow: bool
+
+    @property
+    def call(self) -> GitCall:
+        """For git calls that read the user's repository."""
+        return GitCall(self.root, self.git_dir, self.root)
+
+
+def find_repository(start: Path) -> Repository:
+    """The repository that `start` lies in. Raises UserError (repository) with what to do."""
+    call = GitCall(start)
+    result = git_result(
+        call, "rev-parse", "--is-bare-repository", "--is-inside-work-tree", "--absolute-git-dir"
+    )
+    if result.ending != "exit" or result.exit_code != 0:
+        raise _not_usable(start, result.stderr.decode("utf-8", "replace"))
+    bare, inside, git_dir = result.output.decode("utf-8", "surrogateescape").splitlines()[:3]
+    if bare == "true":
+        raise UserError(
+            f"{start} is a bare repository; Patch needs a working tree: git clone it", "repository"
+        )
+    if inside != "true":
+        raise UserError(
+            f"{start} is inside a .git folder; go to the working tree and try again", "repository"
+        )
+    lines = git(call, "rev-parse", "--show-toplevel", "--git-common-dir", "--is-shallow-repository")
+    top, common, shallow = lines.decode("utf-8", "surrogateescape").splitlines()[:3]
+    return Repository(
+        root=Path(top).resolve(),
+        git_dir=Path(git_dir),
+        common_dir=(start / common).resolve(),
+        head_commit=_head(call),
+        is_shallow=shallow == "true",
+    )
+
+
+def _head(call: GitCall) -> str | None:
+    result = git_result(call, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    if result.exit_code != 0:
+        return None
+    return result.output.decode("ascii").strip()
+
+
+def _not_usable(start: Path, words: str) -> UserError:
+    if "not a git repository" in words:
+        return UserError(
+            f"{start} is not in a git repository; go to one, or make one with: git init",
+            "repository",
+        )
+    last = words.strip().splitlines()[-1] if words.strip() else "git gave no reason"
+    return UserError(f"the git repository at {start} cannot be used: {last}", "repository")
+
+
+def create_repository(root: Path, message: str) -> None:
+    """Make a folder a git repository with all of its files in one commit."""
+    call = GitCall(root)
+    git(call, "init", "--quiet", "--initial-branch=main", "--template=")
+    git(call, "add", "--all")
+    identity = {"user.name": "Patch", "user.email": "patch@localhost"}
+    git(GitCall(root, overrides=identity), "commit", "--quiet", "--no-verify", "-m", message)
