@@ -43,8 +43,11 @@ def _run(loop: Loop) -> TurnEnded:
         return loop.end(Stop("interrupted", "ended by a signal"), code=143)
     except KeyboardInterrupt:
         return loop.end(Stop("interrupted", "stopped with Ctrl-C"))
-    except (StoreError, ConflictError):
+    except ConflictError:
         raise
+    except StoreError as error:
+        # When the log itself cannot be written this raises again, and the caller says so.
+        return loop.end(Stop("storage", str(error)))
     except Exception as error:  # a fault of our own: say so, and keep the session resumable
         traceback.print_exc(file=sys.stderr)
         text = "".join(traceback.format_exception_only(error)).strip()

@@ -61,8 +61,9 @@ class Session:
         """Save what is staged in one synced transaction, then show it."""
         if not self._staged:
             return
-        staged, self._staged = self._staged, []
+        staged = self._staged
         records = self._store.append(self._lease, self._saved_seq, [record for record, _ in staged])
+        self._staged = []
         self._saved_seq = records[-1].seq
         for record, (_, state) in zip(records, staged, strict=True):
             for observer in self._observers:

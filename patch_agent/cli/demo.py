@@ -2,7 +2,7 @@
 
 import os
 
-from patch_agent import bootstrap
+from patch_agent.bootstrap import demo as demonstration
 from patch_agent.cli import options as flag
 from patch_agent.settings import Flags
 
@@ -12,4 +12,4 @@ TASK = "The auth test fails. Fix it."
 def demo(output_format: flag.OutputFormat = "text") -> int:
     """See Patch fix a small broken repository, without a key (its tests are run)."""
     flags = Flags(model="offline", yes=True, output_format=output_format)
-    return bootstrap.demo(TASK, flags, os.environ)
+    return demonstration.demo(TASK, flags, os.environ)

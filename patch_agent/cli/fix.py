@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from patch_agent import bootstrap
+from patch_agent.bootstrap import runs
 from patch_agent.cli import options as flag
 from patch_agent.core.errors import UserError
 from patch_agent.settings import Flags
@@ -51,7 +51,7 @@ def fix(
         allow_tests=tuple(allow_tests or ()),
         baseline=not no_baseline,
     )
-    return bootstrap.fix(Path.cwd(), _full_task(task, context), flags, os.environ)
+    return runs.fix(Path.cwd(), _full_task(task, context), flags, os.environ)
 
 
 def resume(
@@ -79,7 +79,7 @@ def resume(
     )
     if message is not None and not message.strip():
         raise UserError("the message is empty")
-    return bootstrap.resume(Path.cwd(), session, message, flags, os.environ)
+    return runs.resume(Path.cwd(), session, message, flags, os.environ)
 
 
 def _full_task(task: str, context: str | None) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from patch_agent import bootstrap
+from patch_agent.bootstrap import looking
 from patch_agent.cli import options as flag
 from patch_agent.core.codec import encode
 from patch_agent.core.events import Record
@@ -20,7 +20,7 @@ from patch_agent.ui import views
 
 def show(session: flag.Session = None, output_format: flag.OutputFormat = "text") -> int:
     """The run in short: task, verdict with its evidence, cost, files, commands really run."""
-    opened = bootstrap.look(Path.cwd(), session, os.environ)
+    opened = looking.look(Path.cwd(), session, os.environ)
     result = opened.result()
     if checked_format(output_format) == "json":
         _print_json(result)
@@ -37,7 +37,7 @@ def log(
     output_format: flag.OutputFormat = "text",
 ) -> int:
     """The events of a session, or with --at the state at a position (e12, s7 or m3)."""
-    opened = bootstrap.look(Path.cwd(), session, os.environ)
+    opened = looking.look(Path.cwd(), session, os.environ)
     as_json = checked_format(output_format) == "json"
     if at is not None:
         state = opened.state_at(at)
@@ -62,7 +62,7 @@ def diff(
     output_format: flag.OutputFormat = "text",
 ) -> int:
     """What the run changed, as a git diff; in a pipe it can be given to `git apply`."""
-    opened = bootstrap.look(Path.cwd(), session, os.environ)
+    opened = looking.look(Path.cwd(), session, os.environ)
     data = opened.diff(from_, to)
     if checked_format(output_format) == "json":
         _print_json({"schema_version": 1, "diff": data.decode("utf-8", "surrogateescape")})
@@ -76,7 +76,7 @@ def sessions(
     output_format: flag.OutputFormat = "text",
 ) -> int:
     """The sessions of this repository, newest first."""
-    infos = bootstrap.list_sessions(None if everywhere else Path.cwd(), os.environ)
+    infos = looking.list_sessions(None if everywhere else Path.cwd(), os.environ)
     if checked_format(output_format) == "json":
         _print_json([views.session_object(info) for info in infos])
     elif infos:

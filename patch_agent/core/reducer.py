@@ -126,9 +126,17 @@ def _user_prompted(state: State, event: ev.UserPrompted) -> State:
         end_text="",
         done_requested=None,
         done_refusals=0,
+        # Whatever else was due belongs to what the person has just passed over.
         calls=(),
-        due=(*state.due, Trigger("client.messages", event.message.id)),
+        pending_approvals=(),
+        model_call_due=False,
+        model_error="",
+        due=(*_session_start(state), Trigger("client.messages", event.message.id)),
     )
+
+
+def _session_start(state: State) -> tuple[Trigger, ...]:
+    return tuple(trigger for trigger in state.due if trigger.type == "session.start")
 
 
 def _decision_completed(state: State, event: ev.DecisionCompleted) -> State:

@@ -9,7 +9,7 @@ EffectClass = Literal["read", "probe", "command", "external"]
 TestRunKind = Literal["baseline", "complete", "partial"]
 Moment = Literal["start", "resume", "before_command", "before_tests", "after_tests", "done_check"]
 Cause = Literal["tool", "command", "tests"]
-RejectionCause = Literal["invalid", "unknown_tool", "denied"]
+RejectionCause = Literal["invalid", "unknown_tool", "denied", "superseded"]
 ChangeKind = Literal["added", "modified", "deleted"]
 TriggerType = Literal[
     "session.start",

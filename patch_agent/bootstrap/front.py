@@ -1,0 +1,64 @@
+"""The front end of a run: who shows it, whether a person can be asked, and its last words."""
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from patch_agent.core.events import ApprovalRequested, TurnEnded
+from patch_agent.core.messages import Json
+from patch_agent.core.protocols import Answer
+from patch_agent.core.values import Limits
+from patch_agent.ui.console import ConsoleObserver, make_console
+from patch_agent.ui.plain import PlainObserver
+from patch_agent.ui.prompts import ask_person, ask_to_go_on, can_ask
+from patch_agent.ui.summary import summary_text
+from patch_agent.ui.views import print_diff, wants_colour
+
+MAX_DIFF_LINES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """What a run is shown with. `asks`: a person sits at a terminal and may be asked."""
+
+    observer: PlainObserver | ConsoleObserver
+    asks: bool
+    as_json: bool
+    environ: Mapping[str, str]
+
+    def pause(self) -> None:
+        """Clear the way for a question."""
+        if isinstance(self.observer, ConsoleObserver):
+            self.observer.pause()
+
+    def ask(self, request: ApprovalRequested) -> tuple[Answer, str]:
+        """Ask the person."""
+        return ask_person(request, self.pause)
+
+    def ask_to_go_on(self, ended: TurnEnded, limits: Limits) -> Limits | None:
+        """Ask for more steps."""
+        return ask_to_go_on(ended, limits, self.pause) if self.asks else None
+
+    def show_result(self, result: Mapping[str, Json], diff: bytes) -> None:
+        """The last words, on standard output: the JSON object, or the diff and the verdict."""
+        if self.as_json:
+            print(json.dumps(result))
+            return
+        lines = diff.count(b"\n")
+        if lines > MAX_DIFF_LINES:
+            print(f"The change has {lines} lines; patch diff {result['session']} shows it.\n")
+        elif diff:
+            print_diff(diff, sys.stdout, wants_colour(sys.stdout, self.environ))
+            print(flush=True)
+        print(summary_text(result), flush=True)
+
+
+def make_front(output_format: str, environ: Mapping[str, str]) -> Front:
+    """A console in a terminal that can show one, plain lines everywhere else."""
+    as_json = output_format == "json"
+    if wants_colour(sys.stderr, environ):
+        observer: PlainObserver | ConsoleObserver = ConsoleObserver(make_console())
+    else:
+        observer = PlainObserver(sys.stderr)
+    return Front(observer, can_ask() and not as_json, as_json, environ)

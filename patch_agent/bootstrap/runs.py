@@ -1,0 +1,218 @@
+"""`fix` and `resume`: from a directory and flags to a run, and to its exit code."""
+
+import contextlib
+import os
+import threading
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from patch_agent import __version__
+from patch_agent.agent.drive import drive
+from patch_agent.agent.recovery import settle_open_intents
+from patch_agent.agent.say import say
+from patch_agent.bootstrap.build import Commands, Place, Running, build_run, endpoint_of
+from patch_agent.bootstrap.front import make_front
+from patch_agent.bootstrap.storage import Storage, new_session_id, now, open_storage, tree_key
+from patch_agent.core.errors import UserError
+from patch_agent.core.events import SessionResumed, SessionStarted
+from patch_agent.core.protocols import SessionInfo
+from patch_agent.core.state import State
+from patch_agent.core.tree import fold
+from patch_agent.core.values import Limits
+from patch_agent.models.choice import OFFLINE, Choice, check_price, choose
+from patch_agent.runners.command_line import parse_command
+from patch_agent.runners.registry import detect
+from patch_agent.settings import Flags, limits, resolve
+from patch_agent.ui.result import result_object
+from patch_agent.workspace.files import hash_on_disk
+from patch_agent.workspace.repository import Repository, find_repository
+
+FROM_FLAG = "--test-cmd"
+
+
+def fix(cwd: Path, task: str, flags: Flags, environ: Mapping[str, str], named: str = "") -> int:
+    """Start a session and run it to its end; returns the exit code.
+
+    named: what else, besides `--test-cmd`, is a person's word for running the tests here.
+    """
+    settings = resolve(flags, environ)
+    repository = _usable_repository(cwd)
+    commands, source = _test_commands(repository, settings.test_commands, environ)
+    choice = choose(settings.model, endpoint_of(settings))
+    check_price(choice.name, settings.cost_limit_given)
+    if not commands and choice.name == OFFLINE:
+        raise UserError(
+            "no test command was found, and without one the offline model cannot work; "
+            "name it with --test-cmd",
+            "no_test_command",
+        )
+    with open_storage(environ) as storage:
+        place = Place(
+            repository, storage, make_front(settings.output_format, environ), settings, environ
+        )
+        session_id = new_session_id()
+        key = tree_key(repository.root)
+        storage.leases.take_tree(key, session_id)
+        try:
+            root = str(repository.root)
+            storage.store.create_session(
+                SessionInfo(session_id, key, root, now(), task, "running", "", 0)
+            )
+            lease = storage.leases.take_session(session_id)
+            named = FROM_FLAG if settings.test_commands else named
+            running = build_run(place, lease, choice, commands, named)
+            _introduce(place, session_id, choice, commands, source)
+            running.session.record(
+                SessionStarted(
+                    session_id=session_id,
+                    root=root,
+                    base_commit=repository.head_commit,
+                    model=choice.name,
+                    limits=settings.limits,
+                    test_commands=commands,
+                    test_source=source,
+                    baseline_wanted=settings.baseline and bool(commands),
+                    allow_empty=settings.allow_empty,
+                    allowed_tests=settings.allow_tests,
+                    patch_version=__version__,
+                    settings=dict(settings.origins),
+                )
+            )
+            say(running.session, task)
+            return _run(place, running)
+        finally:
+            storage.leases.release(session_id)
+
+
+def resume(
+    cwd: Path, session: str | None, message: str | None, flags: Flags, environ: Mapping[str, str]
+) -> int:
+    """Go on with a session where its log ends; returns the exit code."""
+    settings = resolve(flags, environ)
+    with open_storage(environ) as storage:
+        info = _session_to_resume(storage, cwd, session, message is not None)
+        repository = _usable_repository(Path(info.root), info.session_id)
+        storage.leases.take_tree(tree_key(repository.root), info.session_id)
+        try:
+            lease = storage.leases.take_session(info.session_id)
+            state = fold(tuple(storage.store.records(info.session_id)))
+            _check_resumable(state, message is not None)
+            wanted = replace(settings, model=settings.model or state.model)
+            choice = choose(wanted.model, endpoint_of(wanted))
+            check_price(choice.name, settings.cost_limit_given)
+            place = Place(
+                repository, storage, make_front(settings.output_format, environ), wanted, environ
+            )
+            named = FROM_FLAG if state.test_source == FROM_FLAG else ""
+            running = build_run(place, lease, choice, state.test_commands, named)
+            _take_up(running, repository, limits(flags, state.limits))
+            if message is not None:
+                say(running.session, message)
+            return _run(place, running)
+        finally:
+            storage.leases.release(info.session_id)
+
+
+def _take_up(running: Running, repository: Repository, new_limits: Limits) -> None:
+    session = running.session
+    session.load()
+    found = settle_open_intents(
+        session, running.effects, lambda path: hash_on_disk(repository.root / path)
+    )
+    if session.state.start_tree:
+        running.effects.observe("resume")
+    session.record(SessionResumed(new_limits, running.model.name, found))
+
+
+def _usable_repository(cwd: Path, session_id: str = "") -> Repository:
+    if session_id and not cwd.is_dir():
+        raise UserError(f"{cwd}, where session {session_id} worked, is not there", "repository")
+    repository = find_repository(cwd)
+    root = str(repository.root)
+    if root in (repository.root.anchor, os.path.realpath(os.environ.get("HOME") or "/")):
+        raise UserError(f"{root} is too large a place to work in; use a project's folder")
+    if repository.head_commit is None:
+        raise UserError(
+            f"the repository {root} has no commit yet; make one first: git add -A && git commit",
+            "repository",
+        )
+    return repository
+
+
+def _test_commands(
+    repository: Repository, asked: tuple[str, ...], environ: Mapping[str, str]
+) -> tuple[Commands, str]:
+    if asked:
+        return tuple(parse_command(text) for text in asked), FROM_FLAG
+    found = detect(repository.root, environ.get("PATH", os.defpath))
+    return ((found.argv,), found.why) if found is not None else ((), "none found")
+
+
+def _introduce(
+    place: Place, session_id: str, choice: Choice, commands: Commands, source: str
+) -> None:
+    show = place.front.observer.say
+    show(f"patch {session_id} · {choice.name} · {place.repository.root}")
+    if choice.why:
+        show(choice.why)
+    for argv in commands:
+        show(f"tests: {' '.join(argv)}  ({source})")
+    if not commands:
+        show("No test command was found, so the result cannot be verified (exit 3); see --test-cmd")
+
+
+def _session_to_resume(
+    storage: Storage, cwd: Path, session: str | None, has_message: bool
+) -> SessionInfo:
+    if session is not None:
+        wanted = storage.store.find(session)
+        return next(i for i in storage.sessions(None) if i.session_id == wanted)
+    infos = storage.sessions(tree_key(find_repository(cwd).root))
+    unfinished = [info for info in infos if info.status not in ("done", "failed")]
+    usable = unfinished or (list(infos) if has_message else [])
+    if not usable:
+        raise UserError(
+            "there is no unfinished session in this repository; `patch sessions` lists all, "
+            'and -m "..." goes on with the newest'
+        )
+    return usable[0]
+
+
+def _check_resumable(state: State, has_message: bool) -> None:
+    if state.unreadable:
+        raise UserError(
+            f"session {state.session_id} was written by a newer Patch ({state.unreadable[0]}); "
+            "it can be looked at here, but not gone on with: upgrade Patch"
+        )
+    if not state.session_id or (not state.head and not has_message):
+        raise UserError("the session was cut off before it began; start again with patch fix")
+    if state.status in ("done", "failed") and not has_message:
+        raise UserError(
+            f"session {state.session_id} has ended ({state.reason}); say what is to be done "
+            'next with -m "..."'
+        )
+
+
+def _run(place: Place, running: Running) -> int:
+    front, session = place.front, running.session
+    threading.Thread(target=_prepare, args=(running,), daemon=True).start()
+    try:
+        ended = drive(
+            running.loop, session, lambda end: front.ask_to_go_on(end, session.state.limits)
+        )
+    finally:
+        front.observer.close()
+    state = session.state
+    paths = sorted(state.net_changes)
+    records = tuple(place.storage.store.records(state.session_id))
+    stat = running.snapshots.diff_stat(state.start_tree, state.tree, paths)
+    diff = running.snapshots.diff(state.start_tree, state.tree, paths)
+    front.show_result(result_object(records, state, stat), diff)
+    return ended.exit_code
+
+
+def _prepare(running: Running) -> None:
+    # Whatever is wrong shows again at the first call, which reports it properly.
+    with contextlib.suppress(Exception):
+        running.model.prepare()
