@@ -48,7 +48,7 @@ def _run(arguments: list[str], program: str) -> None:
     if arguments == ["--version"]:
         _print_version(hands_over=program == "patch")
         return
-    if arguments == ["--help"] and _print_stored_help():
+    if arguments == ["--help"] and _print_stored_help(program):
         return
     from patch_agent.cli.app import run
 
@@ -65,11 +65,12 @@ def _print_version(hands_over: bool) -> None:
         print(f"{first_line or other} (used for everything that is not a command of Patch)")
 
 
-def _print_stored_help() -> bool:
+def _print_stored_help(program: str) -> bool:
     # The text is what the command line would print at 80 columns; a test holds the two together.
     try:
         with open(os.path.join(os.path.dirname(__file__), "cli", "help.txt"), "rb") as file:
-            sys.stdout.buffer.write(file.read())
+            text = file.read()
+        sys.stdout.buffer.write(text.replace(b"Usage: patch ", b"Usage: %b " % program.encode()))
     except (OSError, AttributeError):
         return False
     return True

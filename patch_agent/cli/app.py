@@ -10,11 +10,13 @@ import typer
 from patch_agent.cli import demo, fix, views
 from patch_agent.cli.failures import report_failure
 from patch_agent.core.errors import PatchError
+from patch_agent.ui.safe import make_streams_robust
 
 app = typer.Typer(
     name="patch",
     help="Fix code in a git repository, and prove it. Anything that is not a command below is "
     "handed to the patch(1) program, unchanged.",
+    epilog='First steps: patch demo; then, in a repository: patch fix "the auth test fails"',
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -49,6 +51,7 @@ def common(
 
 def run(arguments: list[str], program: str) -> None:
     """Run one command and leave the process with its exit code."""
+    make_streams_robust()
     json_wanted = _wants_json(arguments)
     try:
         code = app(args=arguments, prog_name=program, standalone_mode=False)

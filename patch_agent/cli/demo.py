@@ -10,6 +10,9 @@ TASK = "The auth test fails. Fix it."
 
 
 def demo(output_format: flag.OutputFormat = "text") -> int:
-    """See Patch fix a small broken repository, without a key (its tests are run)."""
+    """See Patch fix a small broken repository, without a key.
+
+    It is unpacked into a temporary folder, and its tests are run there.
+    """
     flags = Flags(model="offline", yes=True, output_format=output_format)
     return demonstration.demo(TASK, flags, os.environ)

@@ -34,7 +34,7 @@ def fix(
     no_baseline: flag.NoBaseline = False,
     output_format: flag.OutputFormat = "text",
 ) -> int:
-    """Fix the code in this repository until the tests prove it, or say why not."""
+    """Fix the code here until the tests prove it, or say why not."""
     if task == "-" and context == "-":
         raise UserError("TASK and --context cannot both be read from standard input")
     flags = Flags(
@@ -67,7 +67,10 @@ def resume(
     yes: flag.Yes = False,
     output_format: flag.OutputFormat = "text",
 ) -> int:
-    """Go on where a session ended: after a crash, a budget, a question, an interrupt."""
+    """Go on with a session where it ended.
+
+    After a crash, a budget, a question, an interrupt; or with -m, after anything.
+    """
     flags = Flags(
         model=model,
         base_url=base_url,

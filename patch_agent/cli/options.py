@@ -8,6 +8,7 @@ Model = Annotated[
     str | None,
     typer.Option(
         "--model",
+        metavar="NAME",
         help="Model: an alias (sonnet, opus, haiku), an id, or `offline` (no key, no network). "
         "Default: sonnet when a key is there, else offline.",
     ),

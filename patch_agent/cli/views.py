@@ -19,7 +19,10 @@ from patch_agent.ui import views
 
 
 def show(session: flag.Session = None, output_format: flag.OutputFormat = "text") -> int:
-    """The run in short: task, verdict with its evidence, cost, files, commands really run."""
+    """The run in short: verdict, evidence, files, cost.
+
+    Also the task, and the commands that were really run.
+    """
     opened = looking.look(Path.cwd(), session, os.environ)
     result = opened.result()
     if checked_format(output_format) == "json":
@@ -36,7 +39,10 @@ def log(
     ] = None,
     output_format: flag.OutputFormat = "text",
 ) -> int:
-    """The events of a session, or with --at the state at a position (e12, s7 or m3)."""
+    """The events; with --at the state at a position.
+
+    A position is e12 (event), s7 (step) or m3 (message).
+    """
     opened = looking.look(Path.cwd(), session, os.environ)
     as_json = checked_format(output_format) == "json"
     if at is not None:
@@ -61,7 +67,10 @@ def diff(
     ] = False,
     output_format: flag.OutputFormat = "text",
 ) -> int:
-    """What the run changed, as a git diff; in a pipe it can be given to `git apply`."""
+    """What the run changed, as a git diff.
+
+    In a pipe it can be given to `git apply`.
+    """
     opened = looking.look(Path.cwd(), session, os.environ)
     data = opened.diff(from_, to)
     if checked_format(output_format) == "json":
