@@ -133,7 +133,9 @@ def test_what_is_dangerous_is_marked_for_whoever_decides(bench: Bench) -> None:
     bench.person.answer = decide
     ended = bench.start([call("run_command", command="git push origin main")]).run()
     assert (ended.reason, ended.exit_code) == ("approval_needed", 6)
-    assert bench.person.asked[-1].question == "Run this command? It sends commits to another machine."
+    assert (
+        bench.person.asked[-1].question == "Run this command? It sends commits to another machine."
+    )
 
 
 def test_calls_before_the_one_that_waits_are_settled(bench: Bench) -> None:
