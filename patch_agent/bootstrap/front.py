@@ -46,6 +46,7 @@ class Front:
             print(json.dumps(result))
             return
         lines = diff.count(b"\n")
+        print()
         if lines > MAX_DIFF_LINES:
             print(f"The change has {lines} lines; patch diff {result['session']} shows it.\n")
         elif diff:

@@ -3,9 +3,9 @@
 import sys
 from typing import TYPE_CHECKING
 
-from patch_agent.core.events import ModelReplied, ModelRequested, Record
+from patch_agent.core.events import EffectIntended, Event, ModelReplied, ModelRequested, Record
 from patch_agent.core.state import State, initial_state
-from patch_agent.ui.lines import Line, line_for, status_text
+from patch_agent.ui.lines import MIN_SHOWN_S, Line, line_for, status_text
 from patch_agent.ui.safe import one_line, visible
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ConsoleObserver:
         line = line_for(record, state)
         if line is not None:
             self._print(line)
-        self._doing = "thinking" if isinstance(record.event, ModelRequested) else ""
+        self._doing = _what_runs(record.event)
         self._update()
 
     def text(self, piece: str) -> None:
@@ -75,7 +75,7 @@ class ConsoleObserver:
 
         text = Text(f"{line.mark:>3} ", style="dim")
         text.append(line.text, style=_STYLES[line.tone])
-        if line.duration_s is not None and line.duration_s >= 0.05:
+        if line.duration_s is not None and line.duration_s >= MIN_SHOWN_S:
             text.append(f"  {line.duration_s:.1f} s", style="dim")
         self._console.print(text)
 
@@ -90,6 +90,16 @@ class ConsoleObserver:
             self._status.start()
         else:
             self._status.update(shown)
+
+
+def _what_runs(event: Event) -> str:
+    match event:
+        case ModelRequested():
+            return "thinking"
+        case EffectIntended(tool=tool):
+            return f"{tool} ..."
+        case _:
+            return ""
 
 
 def make_console() -> "Console":

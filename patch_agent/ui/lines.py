@@ -9,7 +9,8 @@ from patch_agent.core.state import State, TestRun
 from patch_agent.ui.safe import one_line, visible
 
 Tone = Literal["plain", "good", "bad", "dim", "warn"]
-RUNTIME_CALL = "tests"
+MIN_SHOWN_S = 0.05
+"""Durations shorter than this are not worth a reader's time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,9 @@ def _settled(event: ev.EffectSettled, step: int, state: State) -> Line | None:
     elif event.is_error:
         tone = "warn"
     summary = one_line(event.summary)
-    return Line(f"{event.tool:<13} {summary}", tone, str(step), event.duration_s)
+    # The summary of a test run says how long it took.
+    took = None if event.tool == "run_tests" else event.duration_s
+    return Line(f"{event.tool:<13} {summary}", tone, str(step), took)
 
 
 def status_text(state: State) -> str:

@@ -4,7 +4,7 @@ from typing import TextIO
 
 from patch_agent.core.events import ModelReplied, Record
 from patch_agent.core.state import State
-from patch_agent.ui.lines import Line, line_for
+from patch_agent.ui.lines import MIN_SHOWN_S, Line, line_for
 from patch_agent.ui.safe import visible
 
 
@@ -46,5 +46,5 @@ class PlainObserver:
 
 def format_line(line: Line) -> str:
     """A line as plain text: mark, text, duration."""
-    took = "" if line.duration_s is None else f"  ({line.duration_s:.1f} s)"
+    took = "" if (line.duration_s or 0.0) < MIN_SHOWN_S else f"  ({line.duration_s:.1f} s)"
     return f"{line.mark:>3} {line.text}{took}"
