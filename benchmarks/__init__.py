@@ -1,0 +1,1 @@
+"""What is measured, runnable by anyone."""
