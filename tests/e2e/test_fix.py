@@ -1,4 +1,4 @@
-"""`patch fix` and its relatives, from the shell: exit codes, the JSON object, what is left behind."""
+"""`patch fix` and its relatives from the shell: exit codes, JSON object, what is left behind."""
 
 import hashlib
 import json
@@ -215,8 +215,8 @@ def test_a_finished_session_goes_on_with_a_message_only(ended: Command) -> None:
     )
     assert refused.returncode == 2
     assert "has ended (done); say what is to be done next with -m" in refused.stderr
-    docs = calls(("edit_file", {"path": "calc.py", "edits": [
-        {"old_text": "def add(a, b):", "new_text": 'def add(a, b):\n    """Sum."""'}]}))  # fmt: skip
+    with_docs = {"old_text": "def add(a, b):", "new_text": 'def add(a, b):\n    """Sum."""'}
+    docs = calls(("edit_file", {"path": "calc.py", "edits": [with_docs]}))
     with MessagesServer([docs, text("Documented.")]) as server:
         result = ended.json("resume", "-m", "document add", "--yes", "--base-url", server.url)
         messages = server.requests[0].json["messages"]
