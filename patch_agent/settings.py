@@ -98,7 +98,7 @@ def limits(flags: Flags, default: Limits) -> Limits:
 
 def duration(text: str, flag: str) -> float:
     """Seconds of a duration with a unit, such as `90s`, `10m`, `1h30m`. Raises UserError."""
-    parts = re.findall(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text)
+    parts = re.findall(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)", text)
     if not parts or "".join(number + unit for number, unit in parts) != text.strip():
         raise UserError(
             f"{flag}: {text!r} is no duration; write it with a unit, such as 90s or 10m"

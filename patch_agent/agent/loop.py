@@ -1,15 +1,9 @@
 """The loop: take the next step that the planner derives from the state, until one ends it."""
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import assert_never
 
-from patch_agent.agent.checks import DoneCheck
-from patch_agent.agent.dispatch import Dispatch
-from patch_agent.agent.effects import Effects
 from patch_agent.agent.model_call import call_model, reason_for
-from patch_agent.agent.runtime_tests import RuntimeTests
+from patch_agent.agent.parts import Parts
 from patch_agent.agent.session import Session
 from patch_agent.core import planner as next_
 from patch_agent.core.events import (
@@ -18,23 +12,8 @@ from patch_agent.core.events import (
     ResultsDelivered,
     TurnEnded,
 )
-from patch_agent.core.protocols import Approver, Model, Worker
 from patch_agent.core.reasons import exit_code, status_of
 from patch_agent.core.verdict import verdict
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What the loop works with; all of it is put together in the composition root."""
-
-    model: Model
-    worker: Worker
-    approver: Approver
-    effects: Effects
-    dispatch: Dispatch
-    tests: RuntimeTests
-    done_check: DoneCheck
-    monotonic: Callable[[], float] = time.monotonic
 
 
 class Loop:

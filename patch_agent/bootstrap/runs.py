@@ -16,7 +16,7 @@ from patch_agent.bootstrap.front import make_front
 from patch_agent.bootstrap.storage import Storage, new_session_id, now, open_storage, tree_key
 from patch_agent.core.errors import UserError
 from patch_agent.core.events import SessionResumed, SessionStarted
-from patch_agent.core.protocols import SessionInfo
+from patch_agent.core.protocols import Lease, SessionInfo
 from patch_agent.core.state import State
 from patch_agent.core.tree import fold
 from patch_agent.core.values import Limits
@@ -48,41 +48,48 @@ def fix(cwd: Path, task: str, flags: Flags, environ: Mapping[str, str], named: s
             "no_test_command",
         )
     with open_storage(environ) as storage:
-        place = Place(
-            repository, storage, make_front(settings.output_format, environ), settings, environ
-        )
+        front = make_front(settings.output_format, environ)
+        place = Place(repository, storage, front, settings, environ)
         session_id = new_session_id()
-        key = tree_key(repository.root)
-        storage.leases.take_tree(key, session_id)
+        storage.leases.take_tree(tree_key(repository.root), session_id)
         try:
-            root = str(repository.root)
-            storage.store.create_session(
-                SessionInfo(session_id, key, root, now(), task, "running", "", 0)
-            )
-            lease = storage.leases.take_session(session_id)
             named = FROM_FLAG if settings.test_commands else named
-            running = build_run(place, lease, choice, commands, named)
-            _introduce(place, session_id, choice, commands, source)
-            running.session.record(
-                SessionStarted(
-                    session_id=session_id,
-                    root=root,
-                    base_commit=repository.head_commit,
-                    model=choice.name,
-                    limits=settings.limits,
-                    test_commands=commands,
-                    test_source=source,
-                    baseline_wanted=settings.baseline and bool(commands),
-                    allow_empty=settings.allow_empty,
-                    allowed_tests=settings.allow_tests,
-                    patch_version=__version__,
-                    settings=dict(settings.origins),
-                )
+            running = build_run(
+                place, _new_session(place, session_id, task), choice, commands, named
             )
+            _introduce(place, session_id, choice, commands, source)
+            running.session.record(_started(place, session_id, choice, commands, source))
             say(running.session, task)
             return _run(place, running)
         finally:
             storage.leases.release(session_id)
+
+
+def _new_session(place: Place, session_id: str, task: str) -> Lease:
+    key, root = tree_key(place.repository.root), str(place.repository.root)
+    info = SessionInfo(session_id, key, root, now(), task, "running", "", 0)
+    place.storage.store.create_session(info)
+    return place.storage.leases.take_session(session_id)
+
+
+def _started(
+    place: Place, session_id: str, choice: Choice, commands: Commands, source: str
+) -> SessionStarted:
+    settings = place.settings
+    return SessionStarted(
+        session_id=session_id,
+        root=str(place.repository.root),
+        base_commit=place.repository.head_commit,
+        model=choice.name,
+        limits=settings.limits,
+        test_commands=commands,
+        test_source=source,
+        baseline_wanted=settings.baseline and bool(commands),
+        allow_empty=settings.allow_empty,
+        allowed_tests=settings.allow_tests,
+        patch_version=__version__,
+        settings=dict(settings.origins),
+    )
 
 
 def resume(

@@ -49,6 +49,11 @@ def test_the_word_for_the_tests_is_for_these_commands_in_this_repository() -> No
         "cd x && rm -fR .",
         "rm --recursive x",
         "find . -delete",
+        "find . -name '*.py' -exec rm {} +",
+        "git ls-files | xargs rm",
+        "git branch -D main",
+        "git reflog expire --expire=now --all",
+        "git gc --prune=now",
         "git push --force",
         "git -C x push",
         "git reset --hard HEAD~1",
@@ -83,7 +88,17 @@ def test_what_plainly_destroys_or_leaves_the_machine_is_recognised(command: str)
 
 @pytest.mark.parametrize(
     "command",
-    ["ls -la", "python -m pytest -q", "git status", "git diff", "grep -rf patterns .", "make"],
+    [
+        "ls -la",
+        "python -m pytest -q",
+        "git status",
+        "git diff",
+        "git log --oneline -5",
+        "git branch --show-current",
+        "grep -rf patterns .",
+        "find . -name '*.py' -exec grep -l add {} +",
+        "make",
+    ],
 )
 def test_everyday_commands_are_not_called_dangerous(command: str) -> None:
     assert find_danger(command) == ""

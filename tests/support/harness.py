@@ -10,7 +10,8 @@ from patch_agent.agent.checks import DoneCheck
 from patch_agent.agent.dispatch import Dispatch
 from patch_agent.agent.drive import drive
 from patch_agent.agent.effects import Effects
-from patch_agent.agent.loop import Loop, Parts
+from patch_agent.agent.loop import Loop
+from patch_agent.agent.parts import Parts
 from patch_agent.agent.recovery import settle_open_intents
 from patch_agent.agent.runtime_tests import RuntimeTests
 from patch_agent.agent.say import say
