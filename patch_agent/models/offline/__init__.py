@@ -1,1 +1,1 @@
-"""Repair without a language model."""
+"""The embedded model: repairs small faults that a test exposes, without a language model."""
