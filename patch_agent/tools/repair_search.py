@@ -1,5 +1,7 @@
 """`repair_search`: ranked repairs for the failing tests, found by trying edits in a copy."""
 
+import json
+
 from patch_agent.core.errors import ToolError
 from patch_agent.core.protocols import Expectation, Invocation, ToolOutcome, ToolSpec
 from patch_agent.core.state import State
@@ -31,12 +33,19 @@ class SearchRepairs:
         if not failing:
             raise ToolError("No test is known to fail; run run_tests first.")
         text = search(str(call.arguments["task"]), failing, call.progress)
-        return ToolOutcome(text, f"searched for repairs of {len(failing)} failing test(s)")
+        return ToolOutcome(text, _in_short(text))
 
     def _search(self) -> RepairSearch:
         if self._box.repair_search is None:
             raise ToolError("The repair search is not available in this session.")
         return self._box.repair_search
+
+
+def _in_short(text: str) -> str:
+    result = json.loads(text)
+    if result["problem"]:
+        return str(result["problem"])
+    return f"{result['tried']} edits tried, {result['plausible']} pass all tests"
 
 
 def failing_tests(state: State) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from patch_agent.models.offline.operators.registry import OPERATORS, Entry
-from patch_agent.models.offline.operators.site import Scope, Site
+from patch_agent.models.offline.operators.site import Site
 from patch_agent.models.offline.safety import place_of
 from patch_agent.models.offline.scope import Value, scope_of
 from patch_agent.models.offline.source import SourceFile, first_line, functions_of
@@ -44,10 +44,11 @@ def generate(
 ) -> tuple[Candidate, ...]:
     """Ranked candidates; functions that are left alone have none."""
     known = tuple(values)
+    users = _suspicion_of_users(sources.values(), suspicion)
     found: list[Candidate] = []
     for source in sources.values():
         found += _in_functions(source, suspicion, known, left_alone)
-        found += _in_module(source, suspicion, known)
+        found += _in_module(source, users, known)
     unique = {(c.path, c.start, c.end, c.text): c for c in sorted(found, key=lambda c: c.score)}
     ranked = sorted(unique.values(), key=lambda c: (-c.score, c.path, c.start, c.text))
     return tuple(_capped(ranked))[:MAX_CANDIDATES]
@@ -124,29 +125,36 @@ def _by(entry: Entry, site: Site, score: float, place: tuple[str, int]) -> Itera
 
 
 def _in_module(
-    source: SourceFile, suspicion: Mapping[tuple[str, int], float], values: tuple[Value, ...]
+    source: SourceFile, users: Mapping[tuple[str, str], float], values: tuple[Value, ...]
 ) -> Iterator[Candidate]:
     scope = scope_of(source, None, values)
     for statement in source.tree.body:
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
-            score = _users_suspicion(source, statement, scope, suspicion) * MODULE_SUSPICION
+        if not isinstance(statement, ast.Assign | ast.AnnAssign) or statement.value is None:
+            continue
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        scores = [users.get((path, name), 0.0) for path in (source.path, "") for name in names]
+        score = max(scores, default=0.0) * MODULE_SUSPICION
+        if score > 0:
+            for parent, node in _walk(statement.value, statement):
+                site = Site(node, parent, source, scope)
+                yield from _at(site, score, ("", statement.lineno))
+
+
+def _suspicion_of_users(
+    sources: Iterable[SourceFile], suspicion: Mapping[tuple[str, int], float]
+) -> dict[tuple[str, str], float]:
+    """(path, name) -> the highest suspicion of a line that uses a name of the module's own level.
+
+    Constants in capitals are known to other modules too: those stand under the path "".
+    """
+    found: dict[tuple[str, str], float] = {}
+    for source in sources:
+        for node in ast.walk(source.tree):
+            name = node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
+            score = suspicion.get((source.path, getattr(node, "lineno", 0)), 0.0) if name else 0.0
             if score > 0:
-                for parent, node in _walk(statement.value, statement):
-                    site = Site(node, parent, source, scope)
-                    yield from _at(site, score, ("", statement.lineno))
-
-
-def _users_suspicion(
-    source: SourceFile,
-    statement: ast.Assign | ast.AnnAssign,
-    scope: Scope,
-    suspicion: Mapping[tuple[str, int], float],
-) -> float:
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-    names = {target.id for target in targets if isinstance(target, ast.Name)}
-    lines = [
-        node.lineno
-        for node in ast.walk(source.tree)
-        if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load)
-    ]
-    return max((suspicion.get((source.path, line), 0.0) for line in lines), default=0.0)
+                places = [(source.path, name), *([("", name)] if name.isupper() else [])]
+                for place in places:
+                    found[place] = max(found.get(place, 0.0), score)
+    return found

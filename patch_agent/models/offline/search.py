@@ -11,7 +11,8 @@ from typing import Any
 from patch_agent.models.offline.bench import Bench, Progress
 from patch_agent.models.offline.choose import choose
 from patch_agent.models.offline.generate import generate
-from patch_agent.models.offline.localise import Traced, rank_lines, read_traces
+from patch_agent.models.offline.localise import Traced, rank_lines
+from patch_agent.models.offline.reproduce import Reproduced, reproduce
 from patch_agent.models.offline.safety import unsafe_functions
 from patch_agent.models.offline.scope import test_values
 from patch_agent.models.offline.source import SourceFile, parse_source
@@ -54,69 +55,53 @@ def search(
     with TemporaryDirectory(prefix="patch-repair-") as folder:
         bench = Bench(request.root, Path(folder), request.argv, request.environment)
         progress("tracing the tests")
-        traces, duration_s = _trace(bench, request, started)
-        failing = tuple(trace for trace in traces if trace.outcome == "failed")
+        reproduced = reproduce(bench, request.time_limit_s * TRACE_SHARE)
+        failing = reproduced.failing(request.failing)
         if not failing:
             result["problem"] = (
                 "the failing tests do not fail in a copy of the files"
-                if traces
+                if reproduced.tests
                 else "the tests could not be run in a copy of the files"
             )
             return json.dumps(result)
-        found = _Found(request, traces, failing, runner.is_test_path)
+        analysis = _Analysis(request, reproduced, failing, runner.is_test_path)
         until = started + request.time_limit_s
-        validated = validate(bench, found.candidates, found.tests(duration_s), until, progress)
-        _fill(result, found, validated)
+        validated = validate(bench, analysis.candidates, analysis.tests, until, progress)
+        _fill(result, analysis, validated)
     result["seconds"] = round(clock() - started, 1)
     return json.dumps(result)
 
 
-def _trace(
-    bench: Bench, request: SearchRequest, started: float
-) -> tuple[tuple[Traced, ...], float]:
-    share = request.time_limit_s * TRACE_SHARE
-    job = {"mode": "trace", "trace_until": started + share / 2}
-    records, outcome = bench.work(job, share, lambda _text: None)
-    return read_traces(records), outcome.duration_s
-
-
-class _Found:
-    """What the first stages found: where the fault may be, and what could mend it."""
+class _Analysis:
+    """Where the fault may be, and what could mend it."""
 
     def __init__(
         self,
         request: SearchRequest,
-        traces: tuple[Traced, ...],
+        reproduced: Reproduced,
         failing: tuple[Traced, ...],
         is_test_path: Callable[[str], bool],
     ) -> None:
-        wanted = set(request.failing)
-        # Ids that the report and the runner spell differently: then all that fail are meant.
-        asked = tuple(trace for trace in failing if trace.test in wanted) or failing
-        self._failing = asked
-        self._passing = tuple(trace.test for trace in traces if trace.outcome == "passed")
-        self.suspicion = {
-            place: score
-            for place, score in rank_lines(
-                [t for t in traces if t.outcome != "failed" or t in asked], request.task
-            ).items()
-            if not is_test_path(place[0]) and not place[0].endswith("conftest.py")
+        executed = {path for trace in failing for path in trace.lines}
+        everything = _parse(request.root, executed | set(reproduced.modules))
+        scores = rank_lines((*failing, *reproduced.passing), request.task)
+        self.sources = {
+            path: source
+            for path, source in everything.items()
+            if not is_test_path(path) and not path.endswith("conftest.py")
         }
-        self.sources = _parse(request.root, {path for path, _line in self.suspicion})
-        everything = _parse(request.root, {p for t in traces for p in t.lines})
-        self.left_alone = unsafe_functions(
-            source for path, source in everything.items() if not is_test_path(path)
-        )
-        tests = [source for path, source in everything.items() if is_test_path(path)]
-        names = {trace.test.split("::")[-1].split("[")[0] for trace in asked}
-        candidates = generate(
-            self.sources, self.suspicion, test_values(tests, names), self.left_alone
-        )
+        self.suspicion = {p: score for p, score in scores.items() if p[0] in self.sources}
+        self.left_alone = unsafe_functions(self.sources.values())
+        tests = [source for path, source in everything.items() if path not in self.sources]
+        names = {trace.test.split("::")[-1].split("[")[0] for trace in failing}
+        values = test_values(tests, names)
+        candidates = generate(self.sources, self.suspicion, values, self.left_alone)
         self.candidates = only_compiling(self.sources, candidates)
-
-    def tests(self, duration_s: float) -> Tests:
-        """What has to pass."""
-        return Tests(tuple(trace.test for trace in self._failing), self._passing, duration_s)
+        self.tests = Tests(
+            tuple(trace.test for trace in failing),
+            tuple(trace.test for trace in reproduced.passing),
+            reproduced.duration_s,
+        )
 
 
 def _parse(root: Path, paths: set[str]) -> dict[str, SourceFile]:
@@ -130,7 +115,7 @@ def _parse(root: Path, paths: set[str]) -> dict[str, SourceFile]:
     return found
 
 
-def _fill(result: dict[str, Any], found: _Found, validated: Validated) -> None:
+def _fill(result: dict[str, Any], found: _Analysis, validated: Validated) -> None:
     repairs = choose(validated.plausible, found.sources)
     result["repairs"] = [asdict(repair) for repair in repairs]
     result["suspects"] = [
@@ -152,6 +137,6 @@ def _fill(result: dict[str, Any], found: _Found, validated: Validated) -> None:
     result["problem"] = validated.problem
 
 
-def _line(found: _Found, path: str, number: int) -> str:
+def _line(found: _Analysis, path: str, number: int) -> str:
     source = found.sources.get(path)
     return source.line(number)[:160] if source is not None else ""

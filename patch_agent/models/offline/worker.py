@@ -68,7 +68,6 @@ class Tracer:
         if not known:
             return None
         lines = self.lines.setdefault(known, set())
-        lines.add(frame.f_lineno)
 
         def step(inner, event, _argument):
             if event == "line":
@@ -104,6 +103,11 @@ class Tracing:
                 "text": self._text[-4000:],
             }
         )
+
+    def pytest_sessionfinish(self):
+        files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+        names = {_relative(file) for file in files if file}
+        _write({"modules": sorted(name for name in names if name)})
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, item, call):

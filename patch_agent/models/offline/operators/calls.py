@@ -65,8 +65,10 @@ def swap_arguments(site: Site) -> Iterator[Change]:
     node = site.node
     if isinstance(node, ast.Call) and not any(isinstance(a, ast.Starred) for a in node.args):
         for left, right in zip(node.args, node.args[1:], strict=False):
-            start, _ = site.source.span(left)
-            _, end = site.source.span(right)
+            start, gap_start = site.source.span(left)
+            gap_end, end = site.source.span(right)
+            if site.source.data[gap_start:gap_end].strip() != b",":
+                continue
             yield Change(start, end, f"{site.text(right)}, {site.text(left)}")
 
 
