@@ -7,18 +7,20 @@ from typing import Any
 
 from patch_agent.core.errors import ModelError, ModelErrorCode
 
-_RETRYABLE = frozenset({408, 409, 500, 502, 503, 504, 529})
+_RETRYABLE = frozenset({408, 409})
+_TOO_LONG = ("too long", "exceed_context_size", "context window", "context limit")
 
 
 def status_error(status: int, headers: Mapping[str, str], words: str, where: str) -> ModelError:
-    """The error for an HTTP status; `words` are the service's own, `where` its host."""
+    """The error for an HTTP status; `words` are the service's own (its kind of error and its
+    text), `where` its host."""
     hint = retry_after(headers)
     said = f": {words[:300]}" if words else ""
     if status in (401, 403):
         return _error(f"{where} refused the key (HTTP {status}){said}", "auth")
     if status == 404:
         return _error(f"{where} does not know the model or path (404){said}", "invalid_request")
-    if status == 413 or "too long" in words or "exceed_context_size" in words:
+    if status == 413 or (status == 400 and any(sign in words for sign in _TOO_LONG)):
         return _error(f"the request is too large for the model ({status}){said}", "context_full")
     if status == 429:
         # Without a hint a limit is no matter of waiting (a spending cap, say).
@@ -33,12 +35,18 @@ def status_error(status: int, headers: Mapping[str, str], words: str, where: str
 
 
 def connection_error(error: BaseException, where: str) -> ModelError:
-    """The error of a connection that could not be made or broke."""
+    """The error of a connection that could not be made, was silent too long, or broke."""
     cause: BaseException = error
     while cause.__cause__ is not None:
         cause = cause.__cause__
-    kind = str(cause) or type(cause).__name__
-    return ModelError(f"cannot reach {where}: {kind}", code="service_unavailable", retryable=True)
+    chain = f"{type(error).__name__} {type(cause).__name__}"
+    if "LocalProtocolError" in chain or "UnsupportedProtocol" in chain:
+        return _error(f"no request can be sent to {where}: {cause}"[:400], "invalid_request")
+    if "Timeout" in chain and "Connect" not in chain:
+        text = f"{where} said nothing for too long"
+    else:
+        text = f"the connection to {where} failed: {str(cause) or type(cause).__name__}"[:400]
+    return ModelError(text, code="service_unavailable", retryable=True)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -55,13 +63,14 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def words_of(body: Any) -> str:
-    """The message of an error body, whatever its shape."""
+    """Kind and message of an error body, whatever its shape, on one line."""
     if isinstance(body, dict):
-        inner = body.get("error", body)
-        if isinstance(inner, dict):
-            return str(inner.get("message", ""))
-        return str(inner)
-    return "" if body is None else str(body)[:200]
+        body = body.get("error", body)
+    if isinstance(body, dict):
+        told = [str(body[name]) for name in ("type", "message") if body.get(name)]
+        return " ".join(": ".join(told).split())
+    text = "" if body is None else str(body)
+    return "" if text.lstrip().startswith("<") else " ".join(text.split())[:200]
 
 
 def _error(text: str, code: ModelErrorCode) -> ModelError:

@@ -5,6 +5,7 @@ system text and of the two newest user messages; the changing note comes after t
 """
 
 import json
+import re
 from collections.abc import Sequence
 
 from patch_agent.core.messages import Block, Json, Message, Opaque, Text, ToolCall, ToolResult
@@ -12,6 +13,7 @@ from patch_agent.core.protocols import ModelRequest, ToolSpec
 
 _BREAKPOINT = b',"cache_control":{"type":"ephemeral"}}'
 EMPTY_RESULT = "(no output)"
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class WireEncoder:
@@ -26,6 +28,7 @@ class WireEncoder:
     def encode(self, request: ModelRequest) -> bytes:
         """The body of the request."""
         turns = self._turns(request.messages)
+        self._forget_all_but(request.messages)
         users = [index for index, (role, _) in enumerate(turns) if role == "user"]
         for index in users[-2:]:
             role, blocks = turns[index]
@@ -61,13 +64,18 @@ class WireEncoder:
         if known is not None and known[0] is message:
             return known[1]
         self.encoded += 1
-        shaped = [self._block(block) for block in message.content]
-        blocks = tuple(block for block in shaped if block is not None)
-        if all(b'"type":"thinking"' in block[:40] for block in blocks):
-            # Thinking alone is no message: the service refuses it.
-            blocks = ()
+        shaped = [(block, self._block(block)) for block in message.content]
+        sent = [(block, data) for block, data in shaped if data is not None]
+        # Thinking alone is no message: the service refuses it.
+        alone = all(isinstance(block, Opaque) and _is_thinking(block) for block, _ in sent)
+        blocks = () if alone else tuple(data for _, data in sent)
         self._known[id(message)] = (message, blocks)
         return blocks
+
+    def _forget_all_but(self, messages: Sequence[Message]) -> None:
+        if len(self._known) > len(messages) + 8:
+            kept = {id(message) for message in messages}
+            self._known = {key: value for key, value in self._known.items() if key in kept}
 
     def _block(self, block: Block) -> bytes | None:
         match block:
@@ -88,6 +96,10 @@ class WireEncoder:
                 return raw.encode() if model == self._model else None
 
 
+def _is_thinking(block: Opaque) -> bool:
+    return json.loads(block.raw).get("type") in ("thinking", "redacted_thinking")
+
+
 def _turn(role: str, blocks: Sequence[bytes]) -> bytes:
     return b'{"role":"' + role.encode() + b'","content":[' + b",".join(blocks) + b"]}"
 
@@ -97,6 +109,10 @@ def _tool(spec: ToolSpec) -> dict[str, Json]:
 
 
 def _dump(value: Json) -> bytes:
-    # Lone surrogates (names of files in no encoding) are no JSON text: shown as escapes instead.
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.encode("utf-8", "backslashreplace")
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # Lone surrogates (names of files in no encoding) are no JSON text, not even as an escape:
+        # they are shown as what the escape looks like.
+        return _SURROGATE.sub(lambda found: f"\\\\u{ord(found[0]):04x}", text).encode()

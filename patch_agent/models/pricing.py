@@ -18,7 +18,7 @@ def cost_usd(model: str, usage: Usage) -> float | None:
     )
     try:
         return float(calc_price(priced, model_ref=model, provider_id="anthropic").total_price)
-    except LookupError:
+    except (LookupError, ValueError):
         return None
 
 

@@ -9,6 +9,7 @@ from patch_agent.core.protocols import Model, ModelReply, ModelRequest
 
 ATTEMPTS = 5
 TOTAL_S = 600.0
+"""Attempts and waits together; nothing is tried again after that."""
 MAX_WAIT_S = 60.0
 FIRST_WAIT_S = 0.5
 
@@ -25,11 +26,13 @@ class RetryingModel:
         on_wait: OnWait = lambda _text: None,
         sleep: Callable[[float], None] = time.sleep,
         jitter: Callable[[], float] = random.random,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._model = model
         self._on_wait = on_wait
         self._sleep = sleep
         self._jitter = jitter
+        self._clock = clock
 
     @property
     def name(self) -> str:
@@ -42,23 +45,22 @@ class RetryingModel:
 
     def complete(self, request: ModelRequest, on_text: Callable[[str], None]) -> ModelReply:
         """The inner model's reply. Raises its last error when trying again did not help."""
-        waited = 0.0
+        began = self._clock()
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return self._model.complete(request, on_text)
             except ModelError as error:
-                wait = self._wait_after(error, attempt, waited)
+                wait = self._wait_after(error, attempt, self._clock() - began)
                 if wait is None:
                     raise
                 self._on_wait(f"{error}; trying again in {wait:.1f} s ({attempt} of {ATTEMPTS})")
                 self._sleep(wait)
-                waited += wait
         raise AssertionError("the last attempt returns or raises")
 
-    def _wait_after(self, error: ModelError, attempt: int, waited: float) -> float | None:
+    def _wait_after(self, error: ModelError, attempt: int, spent: float) -> float | None:
         if not error.retryable or attempt == ATTEMPTS:
             return None
         wait = error.retry_after
         if wait is None:
             wait = FIRST_WAIT_S * 2.0 ** (attempt - 1) * (1.0 + self._jitter())
-        return wait if wait <= MAX_WAIT_S and waited + wait <= TOTAL_S else None
+        return wait if wait <= MAX_WAIT_S and spent + wait <= TOTAL_S else None

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import threading
 import zlib
 from pathlib import Path
 
@@ -21,7 +22,7 @@ class FileBlobs:
         """Keep the bytes, synced. Raises StoreError when they cannot be written."""
         blob_id = hashlib.sha256(data).hexdigest()
         path = self._path(blob_id)
-        if path.exists():
+        if path.exists() and self._is_whole(blob_id):
             return blob_id
         packed = zlib.compress(data, 3)
         body = _ZLIB + packed if len(packed) < len(data) else _PLAIN + data
@@ -46,16 +47,24 @@ class FileBlobs:
             raise StoreError(f"the stored bytes {blob_id} are damaged")
         return data
 
+    def _is_whole(self, blob_id: str) -> bool:
+        try:
+            self.get(blob_id)
+        except StoreError:
+            return False
+        return True
+
     def _path(self, blob_id: str) -> Path:
         return self._folder / blob_id[:2] / blob_id[2:]
 
 
 def _write(path: Path, body: bytes) -> None:
     make_folder(path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")
     descriptor = os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     try:
         with os.fdopen(descriptor, "wb") as file:
+            os.fchmod(file.fileno(), 0o600)
             file.write(body)
             file.flush()
             os.fsync(file.fileno())

@@ -1,11 +1,13 @@
 """Where Patch keeps its own state: never inside a repository, readable by the user alone."""
 
 import os
+import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from patch_agent.core.errors import UserError
+from patch_agent.stores.private_files import make_folder
 
 
 def patch_home(environ: Mapping[str, str]) -> Path:
@@ -22,7 +24,7 @@ def patch_home(environ: Mapping[str, str]) -> Path:
     try:
         return _made(_platform_folder(), "the state directory")
     except UserError:
-        return _made(_temporary_folder(), "the temporary state directory")
+        return _made(_temporary_folder(), "the temporary state directory", shared=True)
 
 
 def _platform_folder() -> Path:
@@ -32,7 +34,7 @@ def _platform_folder() -> Path:
         path = user_state_path("patch-agent")
     except (RuntimeError, KeyError, OSError) as error:
         raise UserError(f"no home folder: {error}") from None
-    if "~" in path.parts:
+    if "~" in path.parts or not path.is_absolute():
         raise UserError("no home folder")
     return path
 
@@ -42,10 +44,13 @@ def _temporary_folder() -> Path:
     return Path(tempfile.gettempdir()) / f"patch-agent-{uid}"
 
 
-def _made(path: Path, what: str) -> Path:
+def _made(path: Path, what: str, *, shared: bool = False) -> Path:
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _check_private(path)
+        if not shared:
+            make_folder(path)
+        else:
+            path.mkdir(mode=0o700, exist_ok=True)
+        _check_owner(path, shared)
         os.chmod(path, 0o700)
         probe = path / f".probe-{os.getpid()}"
         os.close(os.open(probe, os.O_CREAT | os.O_WRONLY, 0o600))
@@ -57,8 +62,13 @@ def _made(path: Path, what: str) -> Path:
     return path
 
 
-def _check_private(path: Path) -> None:
+def _check_owner(path: Path, shared: bool) -> None:
+    if not hasattr(os, "getuid"):
+        return
+    info = path.lstat() if shared else path.stat()
     # In a shared place somebody else may have made the folder, or a link, before us.
-    info = path.lstat() if "patch-agent-" in path.name else path.stat()
-    if hasattr(os, "getuid") and info.st_uid not in (os.getuid(),) and os.getuid() != 0:
+    if shared and (not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid()):
+        raise UserError(f"{path} is not a folder of this user; set PATCH_HOME to one that is")
+    # Root is let into the folders of others: a mounted volume often belongs to someone else.
+    if info.st_uid != os.getuid() and os.getuid() != 0:
         raise UserError(f"{path} belongs to another user; set PATCH_HOME to a folder of your own")

@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 from patch_agent.core.errors import ConflictError, StoreError
 from patch_agent.core.protocols import Lease
+from patch_agent.stores.chain import shown
 from patch_agent.stores.database import transaction
-from patch_agent.stores.owner import Owner, is_gone
+from patch_agent.stores.owner import Owner, is_gone, is_here
 
 LIFE_S = 12 * 3600.0
 """After so long a lease of another host, whose process cannot be looked at, may be taken over."""
@@ -46,7 +47,7 @@ class Leases:
     def take_tree(self, tree_key: str, session_id: str) -> None:
         """The right to run in a working tree. Raises ConflictError, naming the other session."""
         with self._errors(), transaction(self._connection):
-            self._take(f"tree:{tree_key}", session_id, "this working tree")
+            self._take(f"tree:{shown(tree_key)}", session_id, "this working tree")
 
     def release(self, session_id: str) -> None:
         """Give back everything that this process holds for a session."""
@@ -63,8 +64,9 @@ class Leases:
         ).fetchone()
         if row is not None:
             holder = Owner(row[1], row[2], row[3])
-            held = holder != self._owner and not is_gone(holder) and self._clock() < row[5]
-            if held:
+            # Time is no proof: a process that can be looked at keeps its lease while it runs.
+            in_time = is_here(holder) or self._clock() < row[5]
+            if holder != self._owner and not is_gone(holder) and in_time:
                 raise ConflictError(
                     f"{what} is held by session {row[0]} ({holder.text}, since {row[4]}); "
                     "wait for it, stop it, or work in another git worktree"

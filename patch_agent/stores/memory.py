@@ -4,10 +4,11 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 
-from patch_agent.core.codec import decode, encode, record_hash
+from patch_agent.core.codec import decode
 from patch_agent.core.errors import ConflictError, StoreError
 from patch_agent.core.events import Record
 from patch_agent.core.protocols import Lease
+from patch_agent.stores.chain import link
 
 
 class MemoryStore:
@@ -34,20 +35,25 @@ class MemoryStore:
         if self._generations[lease.session_id] != lease.generation:
             raise ConflictError(f"session {lease.session_id} was taken over by another process")
         if len(log) != expected_seq:
-            raise ConflictError(f"session {lease.session_id} has {len(log)} events")
+            raise ConflictError(
+                f"session {lease.session_id} has {len(log)} events, not {expected_seq}: "
+                "another process wrote"
+            )
         saved = []
         prev_hash = log[-1].hash if log else ""
-        for record in records:
-            kind, version, body = encode(record.event)
-            digest = record_hash(prev_hash, {"seq": record.seq, "type": kind}, body)
-            saved.append(replace(record, event=decode(kind, version, body), hash=digest))
-            prev_hash = digest
+        for seq, record in enumerate(records, expected_seq + 1):
+            new = link(record, seq, prev_hash)
+            prev_hash = new.hash
+            event = decode(new.place["type"], new.place["version"], new.body)
+            saved.append(replace(record, event=event, hash=prev_hash))
         log.extend(saved)
         return tuple(saved)
 
     def records(self, session_id: str, up_to: int | None = None) -> tuple[Record, ...]:
         """The records in order; see `core.protocols.Store`."""
-        log = self._logs.get(session_id, [])
+        log = self._logs.get(session_id)
+        if log is None:
+            raise StoreError(f"there is no session {session_id}")
         return tuple(log if up_to is None else log[:up_to])
 
 

@@ -37,10 +37,18 @@ def is_gone(owner: Owner) -> bool:
     return _token(owner.pid) != owner.token
 
 
+def is_here(owner: Owner) -> bool:
+    """Whether `is_gone` is certain for this owner: a process of this host that can be told apart
+    from a later one."""
+    return owner.host == socket.gethostname() and owner.token != ""
+
+
 def _token(pid: int) -> str:
     # Start time of the process, in clock ticks since boot: pids are used again, this pair is not.
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read().rsplit(b")", 1)[1].split()[19].decode()
+            fields = file.read().rsplit(b")", 1)[1].split()
+        # A dead process that nobody has waited for (as under a pid 1 that never does) is gone.
+        return "" if fields[0] in (b"Z", b"X") else fields[19].decode()
     except (OSError, IndexError):
         return ""

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from patch_agent.core.codec import decode, encode, record_hash
+from patch_agent.core.codec import decode, record_hash
 from patch_agent.core.errors import ConflictError, StoreError, UserError
 from patch_agent.core.events import Record, TurnEnded, UnknownEvent
 from patch_agent.core.protocols import Lease, SessionInfo
+from patch_agent.stores.chain import link, shown
 from patch_agent.stores.database import open_database, transaction
 
 _INSERT = (
@@ -47,7 +48,13 @@ class SqliteStore:
             self.connection.execute(
                 "INSERT INTO sessions (id, repo_key, root, started_at, task)"
                 " VALUES (?, ?, ?, ?, ?)",
-                (info.session_id, info.repo_key, info.root, info.started_at, _safe(info.task)),
+                (
+                    info.session_id,
+                    shown(info.repo_key),
+                    shown(info.root),
+                    info.started_at,
+                    shown(info.task),
+                ),
             )
 
     def append(
@@ -57,22 +64,18 @@ class SqliteStore:
         with self._errors(), transaction(self.connection):
             prev_hash = self._check_place(lease, expected_seq)
             saved = []
-            for record in records:
-                row, hashed = _row(lease, record, prev_hash)
+            for seq, record in enumerate(records, expected_seq + 1):
+                new = link(record, seq, prev_hash)
+                row = (lease.session_id, *new.place.values(), new.body, prev_hash, new.hash)
                 self.connection.execute(_INSERT, row)
-                prev_hash = hashed.hash
-                saved.append(hashed)
+                prev_hash = new.hash
+                saved.append(replace(record, hash=prev_hash))
             self._keep_summary(lease, records)
         return tuple(saved)
 
     def _check_place(self, lease: Lease, expected_seq: int) -> str:
         session = lease.session_id
-        found = self.connection.execute(
-            "SELECT generation FROM sessions WHERE id = ?", (session,)
-        ).fetchone()
-        if found is None:
-            raise StoreError(f"there is no session {session}")
-        if found[0] != lease.generation:
+        if self._generation(session) != lease.generation:
             raise ConflictError(f"session {session} was taken over by another process")
         last = self.connection.execute(
             "SELECT seq, hash FROM events WHERE session = ? ORDER BY seq DESC LIMIT 1", (session,)
@@ -83,6 +86,14 @@ class SqliteStore:
                 f"session {session} has {seq} events, not {expected_seq}: another process wrote"
             )
         return str(last_hash)
+
+    def _generation(self, session_id: str) -> int:
+        found = self.connection.execute(
+            "SELECT generation FROM sessions WHERE id = ?", (session_id,)
+        ).fetchone()
+        if found is None:
+            raise StoreError(f"there is no session {session_id}")
+        return int(found[0])
 
     def _keep_summary(self, lease: Lease, records: Sequence[Record]) -> None:
         ends = [r.event for r in records if isinstance(r.event, TurnEnded)]
@@ -96,6 +107,7 @@ class SqliteStore:
         """The records in order, the chain checked on the way; see `core.protocols.Store`."""
         prev_hash, seq = "", 0
         with self._errors():
+            self._generation(session_id)
             limit = _EVERYTHING if up_to is None else up_to
             for row in self.connection.execute(_SELECT, (session_id, limit)):
                 seq += 1
@@ -110,8 +122,9 @@ class SqliteStore:
             " (SELECT count(*) FROM events WHERE session = sessions.id) FROM sessions"
             " WHERE ? IS NULL OR repo_key = ? ORDER BY started_at DESC, rowid DESC"
         )
+        key = None if repo_key is None else shown(repo_key)
         with self._errors():
-            rows = self.connection.execute(query, (repo_key, repo_key)).fetchall()
+            rows = self.connection.execute(query, (key, key)).fetchall()
         return tuple(SessionInfo(*row) for row in rows)
 
     def find(self, prefix: str) -> str:
@@ -125,22 +138,6 @@ class SqliteStore:
         if len(found) > 1:
             raise UserError(f"{prefix!r} could be {', '.join(sorted(found)[:5])}; write more of it")
         return found[0]
-
-
-def _row(lease: Lease, record: Record, prev_hash: str) -> tuple[tuple[object, ...], Record]:
-    kind, version, body = encode(record.event)
-    place = {
-        "seq": record.seq,
-        "node": record.node,
-        "generation": record.generation,
-        "type": kind,
-        "version": version,
-        "step": record.step,
-        "at": record.at,
-    }
-    digest = record_hash(prev_hash, place, body)
-    row = (lease.session_id, *place.values(), body, prev_hash, digest)
-    return row, replace(record, hash=digest)
 
 
 def _read(row: tuple[object, ...], prev_hash: str, expected_seq: int) -> Record:
@@ -164,7 +161,3 @@ def _read(row: tuple[object, ...], prev_hash: str, expected_seq: int) -> Record:
     return Record(
         expected_seq, str(node), int(str(generation)), int(str(step)), str(at), event, str(digest)
     )
-
-
-def _safe(text: str) -> str:
-    return text.encode("utf-8", "backslashreplace").decode()

@@ -4,6 +4,7 @@ import sqlite3
 from collections.abc import Callable
 
 from patch_agent.core.errors import StoreError
+from patch_agent.stores.chain import shown
 from patch_agent.stores.database import transaction
 
 
@@ -20,7 +21,7 @@ class Trust:
             with transaction(self._connection):
                 self._connection.execute(
                     "INSERT OR IGNORE INTO trust VALUES (?, ?, ?, ?)",
-                    (repo_key, subject, content_hash, self._now()),
+                    (shown(repo_key), shown(subject), content_hash, self._now()),
                 )
         except sqlite3.Error as error:
             raise StoreError(f"cannot remember the answer: {error}") from None
@@ -30,7 +31,7 @@ class Trust:
         try:
             row = self._connection.execute(
                 "SELECT 1 FROM trust WHERE repo_key = ? AND subject = ? AND content_hash = ?",
-                (repo_key, subject, content_hash),
+                (shown(repo_key), shown(subject), content_hash),
             ).fetchone()
         except sqlite3.Error as error:
             raise StoreError(f"cannot read the log: {error}") from None

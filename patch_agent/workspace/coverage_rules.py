@@ -26,17 +26,16 @@ BY_PRODUCTS = (
 """Ignore patterns of files that test runs leave behind; new ones of these are no change."""
 
 
-def is_by_product(path: str) -> bool:
-    """Whether a path (a folder ends with a slash) matches one of the patterns."""
-    parts = path.rstrip("/").split("/")
-    folders = parts if path.endswith("/") else parts[:-1]
-    for pattern in BY_PRODUCTS:
-        if pattern.endswith("/"):
-            if any(fnmatchcase(folder, pattern[:-1]) for folder in folders):
-                return True
-        elif fnmatchcase(parts[-1], pattern):
-            return True
-    return False
+def by_product_of(path: str) -> str:
+    """The file, or the folder of such files (with a slash), that makes a path a by-product.
+
+    "" for a path that is none.
+    """
+    *folders, name = path.split("/")
+    for depth, folder in enumerate(folders, 1):
+        if any(fnmatchcase(folder + "/", pattern) for pattern in BY_PRODUCTS):
+            return "/".join(folders[:depth]) + "/"
+    return path if any(fnmatchcase(name, pattern) for pattern in BY_PRODUCTS) else ""
 
 
 def user_excludes(repository: Repository) -> str:

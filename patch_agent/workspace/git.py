@@ -72,7 +72,9 @@ def git(
 
 def git_result(call: GitCall, *arguments: str, stdin: bytes | None = None) -> ProcessResult:
     """How a call ended, whatever its exit code. Raises UserError when there is no git."""
-    options = [f"-c{name}={value}" for name, value in {**OVERRIDES, **call.overrides}.items()]
+    options: list[str] = []
+    for name, value in {**OVERRIDES, **call.overrides}.items():
+        options += ["-c", f"{name}={value}"]
     return run(
         ProcessSpec(
             argv=(find_git(os.environ.get("PATH", os.defpath)), *options, *arguments),

@@ -9,13 +9,16 @@ from patch_agent.workspace.git import GitCall, git, git_result
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A work tree. root: its top, with links resolved. head_commit None: no commit yet."""
+    """A work tree. root: its top, with links resolved. head_commit None: no commit yet.
+
+    object_format: `sha1` or `sha256`.
+    """
 
     root: Path
     git_dir: Path
     common_dir: Path
     head_commit: str | None
-    is_shallow: bool
+    object_format: str
 
     @property
     def call(self) -> GitCall:
@@ -40,14 +43,14 @@ def find_repository(start: Path) -> Repository:
         raise UserError(
             f"{start} is inside a .git folder; go to the working tree and try again", "repository"
         )
-    lines = git(call, "rev-parse", "--show-toplevel", "--git-common-dir", "--is-shallow-repository")
-    top, common, shallow = lines.decode("utf-8", "surrogateescape").splitlines()[:3]
+    lines = git(call, "rev-parse", "--show-toplevel", "--git-common-dir", "--show-object-format")
+    top, common, object_format = lines.decode("utf-8", "surrogateescape").splitlines()[:3]
     return Repository(
         root=Path(top).resolve(),
         git_dir=Path(git_dir),
         common_dir=(start / common).resolve(),
         head_commit=_head(call),
-        is_shallow=shallow == "true",
+        object_format=object_format,
     )
 
 

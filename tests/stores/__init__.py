@@ -1,0 +1,1 @@
+"""Tests of where events and bytes are kept."""

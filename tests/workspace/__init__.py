@@ -1,0 +1,1 @@
+"""Tests of files, edits, paths, git and snapshots."""
