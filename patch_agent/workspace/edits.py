@@ -126,8 +126,16 @@ def _span(file: TextFile, back: _Offsets, at: int, old: str, new: str) -> _Span:
     region = file.text[back.of(at) : back.of(at + len(old))]
     crlf = region.count("\r\n")
     plain = region.count("\n") - crlf
-    newline = file.newline if crlf == plain else "\r\n" if crlf > plain else "\n"
+    newline = _end_of_line(file, end) if crlf == plain else "\r\n" if crlf > plain else "\n"
     return _Span(start, end, inner.replace("\n", newline))
+
+
+def _end_of_line(file: TextFile, at: int) -> str:
+    """How the line at an offset ends; the file's usual way where it is the last."""
+    found = file.text.find("\n", at)
+    if found < 0:
+        return file.newline
+    return "\r\n" if file.text[max(found - 1, 0)] == "\r" else "\n"
 
 
 def _shared(one: str, other: str) -> int:

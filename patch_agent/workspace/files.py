@@ -30,15 +30,21 @@ def read_bytes(path: Path, limit: int) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise ToolError(_cannot_read(path, error)) from None
-    with os.fdopen(descriptor, "rb") as file:
-        info = os.fstat(descriptor)
-        if stat.S_ISDIR(info.st_mode):
-            raise ToolError(f"{path.name} is a folder; list_files shows what is in it.")
-        if not stat.S_ISREG(info.st_mode):
-            raise ToolError(f"{path.name} is not a regular file.")
-        if info.st_size > limit:
-            raise ToolError(f"{path.name} has {info.st_size} bytes, more than can be read here.")
-        return file.read(limit + 1)
+    try:
+        _check_readable(path.name, os.fstat(descriptor), limit)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(limit + 1)
+    finally:
+        os.close(descriptor)
+
+
+def _check_readable(name: str, info: os.stat_result, limit: int) -> None:
+    if stat.S_ISDIR(info.st_mode):
+        raise ToolError(f"{name} is a folder; list_files shows what is in it.")
+    if not stat.S_ISREG(info.st_mode):
+        raise ToolError(f"{name} is not a regular file.")
+    if info.st_size > limit:
+        raise ToolError(f"{name} has {info.st_size} bytes, more than can be read here.")
 
 
 def _cannot_read(path: Path, error: OSError) -> str:

@@ -1,0 +1,135 @@
+"""Whole bytes in, whole bytes out; paths stay inside the repository."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from patch_agent.core.errors import ToolError
+from patch_agent.workspace.files import atomic_write, content_hash, hash_on_disk, read_bytes
+from patch_agent.workspace.paths import is_git_name, resolve
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"old")
+    return path
+
+
+def test_a_write_gives_the_hash_of_what_is_on_disk(file: Path) -> None:
+    digest = atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
+    assert digest == content_hash(b"new") == hash_on_disk(file)
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o755, 0o600, 0o444])
+def test_mode_and_neighbours_stay(file: Path, mode: int) -> None:
+    file.chmod(mode)
+    atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
+    assert stat.S_IMODE(file.stat().st_mode) == mode
+    assert [path.name for path in file.parent.iterdir()] == ["a.txt"]
+
+
+def test_a_hard_link_stays_one_file(file: Path) -> None:
+    os.link(file, file.with_name("b.txt"))
+    atomic_write(file, b"newer", expect_sha256=content_hash(b"old"))
+    assert file.with_name("b.txt").read_bytes() == b"newer"
+
+
+def test_what_changed_meanwhile_is_not_overwritten(file: Path) -> None:
+    with pytest.raises(ToolError, match="changed while it was edited"):
+        atomic_write(file, b"new", expect_sha256=content_hash(b"something else"))
+    assert file.read_bytes() == b"old"
+
+
+def test_a_new_file_gets_its_folders_and_never_overwrites(tmp_path: Path) -> None:
+    path = tmp_path / "x" / "y" / "z.txt"
+    atomic_write(path, b"new", expect_sha256=None)
+    assert path.read_bytes() == b"new"
+    with pytest.raises(ToolError, match="exists by now"):
+        atomic_write(path, b"other", expect_sha256=None)
+    assert path.read_bytes() == b"new"
+
+
+def test_a_write_that_fails_changes_nothing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ToolError, match="No space left on device"):
+        atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
+    monkeypatch.undo()
+    assert file.read_bytes() == b"old"
+    assert [path.name for path in file.parent.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda path: path.mkdir(), "is a folder"),
+        (lambda path: os.mkfifo(path), "not a regular file"),
+        (lambda path: path.write_bytes(b"x" * 101), "101 bytes"),
+        (lambda path: None, "There is no file"),
+    ],
+)
+def test_what_cannot_be_read_is_named(tmp_path: Path, make: object, words: str) -> None:
+    path = tmp_path / "thing"
+    make(path)  # type: ignore[operator]
+    with pytest.raises(ToolError, match=words):
+        read_bytes(path, 100)
+
+
+# --- Paths -------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "repo"
+    (root / "sub").mkdir(parents=True)
+    (root / ".git").mkdir()
+    (root / "a.txt").write_text("")
+    (tmp_path / "secret").write_text("")
+    (root / "inner").symlink_to("sub")
+    (root / "outer").symlink_to(tmp_path)
+    (root / "file").symlink_to("a.txt")
+    (root / "loop").symlink_to("loop")
+    os.mkfifo(root / "pipe")
+    return root
+
+
+@pytest.mark.parametrize(
+    ("given", "relative"),
+    [
+        ("a.txt", "a.txt"),
+        ("./sub/../a.txt", "a.txt"),
+        ("new/b.txt", "new/b.txt"),
+        ("inner/x", "sub/x"),
+        ("file", "a.txt"),
+        (".", "."),
+        (".gitignore", ".gitignore"),
+        (".github/x.yml", ".github/x.yml"),
+    ],
+)
+def test_paths_inside_are_taken(root: Path, given: str, relative: str) -> None:
+    assert resolve(root, given).relative == relative
+
+
+def test_an_absolute_path_inside_is_taken(root: Path) -> None:
+    assert resolve(root, str(root / "a.txt")).relative == "a.txt"
+
+
+@pytest.mark.parametrize(
+    "given",
+    ["", "../secret", "/etc/passwd", "sub/../../secret", "outer/secret", "~/x", "a\x00b", "loop/x",
+     ".git/config", ".GIT/config", "sub/.git", "git~1/x", ".git\u200c/x", ".git /config", "pipe",
+     ".git::$INDEX_ALLOCATION/x"],
+)  # fmt: skip
+def test_paths_that_lead_elsewhere_are_refused(root: Path, given: str) -> None:
+    with pytest.raises(ToolError):
+        resolve(root, given)
+
+
+@pytest.mark.parametrize("name", [".gitx", "git", ".gitmodules", "x.git"])
+def test_names_that_only_look_alike_are_no_git_folder(name: str) -> None:
+    assert not is_git_name(name)
