@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,7 +21,7 @@ from urllib.parse import urlsplit
 
 from patch_agent.bootstrap import runs
 from patch_agent.settings import Flags
-from patch_agent.stores import sqlite
+from patch_agent.stores import database, sqlite
 from tests.support.repositories import FIXED, make_repository
 
 STEPS = 110
@@ -51,7 +52,7 @@ def service() -> Iterator[tuple[str, Callable[[], Times]]]:
 
 def time_commits(commits: list[tuple[float, float]]) -> None:
     """Note the start and the length of every commit of the log from now on."""
-    inner = sqlite.transaction
+    inner = database.transaction
 
     @contextlib.contextmanager
     def timed(connection: Any) -> Iterator[None]:
@@ -62,7 +63,7 @@ def time_commits(commits: list[tuple[float, float]]) -> None:
         leaving.__exit__(None, None, None)
         commits.append((started, time.monotonic() - started))
 
-    sqlite.transaction = timed  # type: ignore[assignment]
+    setattr(sqlite, "transaction", timed)  # noqa: B010 - the store's own name for it
 
 
 def patch_gaps(folder: Path) -> tuple[list[float], list[float]]:
@@ -72,12 +73,16 @@ def patch_gaps(folder: Path) -> tuple[list[float], list[float]]:
     time_commits(commits)
     flags = Flags(model="claude-sonnet-5-5", max_steps=STEPS, baseline=False, yes=True)
     with service() as (url, times):
-        environ = {"PATCH_HOME": str(folder / "home"), "ANTHROPIC_BASE_URL": url, "PATH": "/usr/bin"}
+        environ = {
+            "PATCH_HOME": str(folder / "home"),
+            "ANTHROPIC_BASE_URL": url,
+            "PATH": "/usr/bin",
+        }
         with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
             runs.fix(root, "read", flags, environ)
         seen = times()
     gaps, inside = [], []
-    for (_, sent), (arrived, _) in zip(seen, seen[1:], strict=False):
+    for (_, sent), (arrived, _) in pairwise(seen):
         gaps.append(arrived - sent)
         inside.append(sum(took for at, took in commits if sent <= at <= arrived))
     return gaps, inside
@@ -95,7 +100,9 @@ def floor_gaps(folder: Path) -> list[float]:
             events = connection.getresponse().read().decode().split("\n\n")
             data = [json.loads(part.split("data: ", 1)[1]) for part in events if "data: " in part]
             start = next(e for e in data if e["type"] == "content_block_start")["content_block"]
-            pieces = [e["delta"]["partial_json"] for e in data if e["type"] == "content_block_delta"]
+            pieces = [
+                e["delta"]["partial_json"] for e in data if e["type"] == "content_block_delta"
+            ]
             call = {**start, "input": json.loads("".join(pieces))}
             result = {
                 "type": "tool_result",
@@ -108,7 +115,7 @@ def floor_gaps(folder: Path) -> list[float]:
             ]
         connection.close()
         seen = times()
-    return [arrived - sent for (_, sent), (arrived, _) in zip(seen, seen[1:], strict=False)]
+    return [arrived - sent for (_, sent), (arrived, _) in pairwise(seen)]
 
 
 def main() -> None:

@@ -44,8 +44,8 @@ class CommandTester:
 
     def _check(self, name: str) -> None:
         file = name.split("::", 1)[0]
-        inside = (self._root / file).resolve().is_relative_to(self._root.resolve())
-        if name.startswith("-") or "\x00" in name or not inside:
+        odd = name.startswith("-") or "\x00" in name
+        if odd or not (self._root / file).resolve().is_relative_to(self._root.resolve()):
             raise ToolError(f"{name!r} names no test; give ids or paths inside the repository.")
         if not (self._root / file).exists():
             raise ToolError(f"There is no {file}; give test ids or paths relative to the root.")

@@ -59,7 +59,8 @@ def test_decisions_come_first_then_the_look_then_the_baseline_then_the_model() -
 
 def test_calls_run_in_order_and_results_are_delivered_before_the_next_request() -> None:
     assert plan_.plan(state_of(*REPLIED), 0.0) == plan_.RunCall(CALL)
-    done = (*REPLIED, intended("c1", 1, "read_file", effect="read"), settled("c1", "read_file"))
+    done: tuple[ev.Event, ...] = REPLIED
+    done += (intended("c1", 1, "read_file", effect="read"), settled("c1", "read_file"))
     assert plan_.plan(state_of(*done), 0.0) == plan_.Decide(Trigger("tool.finished", "c1"))
     done = (*done, decided(Trigger("tool.finished", "c1"), Action("llm.call")))
     assert plan_.plan(state_of(*done), 0.0) == plan_.DeliverResults()

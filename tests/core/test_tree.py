@@ -18,7 +18,7 @@ from tests.support.records import (
 )
 
 CALL = ToolCall("c1", "edit_file", {})
-TRUNK = [
+TRUNK: list[ev.Event] = [
     started(),
     prompted("first"),
     observed("t0"),

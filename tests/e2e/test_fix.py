@@ -10,7 +10,7 @@ import pytest
 
 from patch_agent.ui.result import schema
 from tests.support.command import Command
-from tests.support.messages_server import MessagesServer, Script, calls, http_error, text
+from tests.support.messages_server import Answer, MessagesServer, calls, http_error, text
 from tests.support.repositories import BROKEN, git
 
 READ = calls(("read_file", {"path": "calc.py"}))
@@ -20,7 +20,7 @@ DONE = text("`add` subtracted; now it adds.")
 GOOD = [READ, FIX, DONE]
 
 
-def sh(line: str) -> Script:
+def sh(line: str) -> Answer:
     return calls(("run_command", {"command": line}))
 
 

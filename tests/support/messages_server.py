@@ -118,7 +118,7 @@ def reply(
         "output_tokens": 20,
         **(usage or {}),
     }
-    message = {
+    message: dict[str, Any] = {
         "id": f"msg_{next(_ids):04}",
         "type": "message",
         "role": "assistant",

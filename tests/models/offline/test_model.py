@@ -8,6 +8,8 @@ from patch_agent.core.messages import Json, Message, Text, ToolCall, ToolResult,
 from patch_agent.core.protocols import ModelReply
 from patch_agent.models.offline.model import decide
 
+Turn = tuple[str, dict[str, Json], str, bool]
+
 FAILING = "Fix it.\n\n[Patch] Test command: `p`. Before any edit: 1 failed.\n- t.py::test_a"
 FIRST = {
     "path": "m.py", "line": 30, "old_text": "a < b", "new_text": "a <= b",
@@ -28,10 +30,8 @@ EDIT = ("edit_file", {"path": "m.py", "edits": [{"old_text": "a < b", "new_text"
         "m.py changed", False)  # fmt: skip
 BACK = ("edit_file", {"path": "m.py", "edits": [{"old_text": "a <= b", "new_text": "a < b"}]},
         "m.py changed", False)  # fmt: skip
-PASSED = ("run_tests", {}, "PASSED: 2 passed.", False)
-FAILED = ("run_tests", {}, "FAILED: 1 failed.\n--- t.py::test_a\nassert", True)
-
-Turn = tuple[str, dict[str, Json], str, bool]
+PASSED: Turn = ("run_tests", {}, "PASSED: 2 passed.", False)
+FAILED: Turn = ("run_tests", {}, "FAILED: 1 failed.\n--- t.py::test_a\nassert", True)
 
 
 def conversation(*turns: Turn, said: str = FAILING) -> tuple[Message, ...]:
