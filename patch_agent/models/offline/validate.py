@@ -89,6 +89,7 @@ def _in_processes(
             path.write_bytes(applied(original, candidate))
             if bench.passes(tests.failing, left) and bench.passes(tests.all, max(left, 5.0)):
                 plausible.append(candidate)
+                until = min(until, time.time() + COLLECT_S / 4)
         finally:
             path.write_bytes(original)
     return tuple(plausible)
