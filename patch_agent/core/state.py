@@ -71,7 +71,9 @@ class TestRun:
         if broken:
             parts.append(f"{broken} file{'' if broken == 1 else 's'} failed to load")
         parts += sorted({report.ending for report in self.reports} - {"exit"})
-        return ", ".join(parts) + f" in {sum(r.duration_s for r in self.reports):.2f} s"
+        took = f" in {sum(r.duration_s for r in self.reports):.2f} s"
+        notes = "; ".join(report.note for report in self.reports if report.note)
+        return ", ".join(parts) + took + (f" ({notes})" if notes and not counts else "")
 
     @property
     def executed(self) -> int:

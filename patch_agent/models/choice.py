@@ -31,8 +31,8 @@ def choose(asked: str | None, endpoint: Endpoint) -> Choice:
             return Choice(resolve_alias(DEFAULT))
         return Choice(
             OFFLINE,
-            "No API key is set, so the built-in offline repair engine works; "
-            "for a language model set ANTHROPIC_API_KEY.",
+            "No API key is set: the built-in offline repair engine is used. "
+            "For a language model set ANTHROPIC_API_KEY.",
         )
     if asked is None:
         return Choice(_only_one(endpoint))

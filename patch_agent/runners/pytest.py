@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
 from patch_agent.core.testing import Outcome, TestReport
+from patch_agent.execution.process import ProcessResult
 from patch_agent.runners.junit import Case, failures_of, read_cases, shorten
 from patch_agent.runners.python_environment import python_command
 from patch_agent.runners.runner import Detected, Run
@@ -159,11 +160,16 @@ def _is_collection(case: Case) -> bool:
     return case.outcome == "error" and ("collection failure" in case.text or not case.file)
 
 
+def _last_words(result: ProcessResult) -> str:
+    lines = [line.strip() for line in result.text.splitlines() if line.strip()]
+    return lines[-1][:200] if lines else "none"
+
+
 def _note(run: Run, cases: tuple[Case, ...] | None) -> str:
     if run.result.ending == "not_started":
         return run.result.problem
     if run.result.ending == "exit" and cases is None:
-        return "it wrote no results; see its output"
+        return f"it wrote no results; its last words: {_last_words(run.result)}"
     if run.result.ending == "exit" and run.result.exit_code == NOTHING_COLLECTED:
         return "pytest found no tests to run"
     return ""
