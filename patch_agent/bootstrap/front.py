@@ -40,8 +40,22 @@ class Front:
         """Ask for more steps."""
         return ask_to_go_on(ended, limits, self.pause) if self.asks else None
 
-    def show_result(self, result: Mapping[str, Json], diff: bytes) -> None:
-        """The last words, on standard output: the JSON object, or the diff and the verdict."""
+    def show_result(self, result: Mapping[str, Json], diff: bytes) -> bool:
+        """The last words, on standard output: the JSON object, or the diff and the verdict.
+
+        False when they could not be written; a reader that went away did not want them.
+        """
+        try:
+            self._write_result(result, diff)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            return True
+        except OSError as error:
+            print(f"patch: cannot write the result: {error.strerror}", file=sys.stderr)
+            return False
+        return True
+
+    def _write_result(self, result: Mapping[str, Json], diff: bytes) -> None:
         if self.as_json:
             print(json.dumps(result))
             return
@@ -51,8 +65,8 @@ class Front:
             print(f"The change has {lines} lines; patch diff {result['session']} shows it.\n")
         elif diff:
             print_diff(diff, sys.stdout, wants_colour(sys.stdout, self.environ))
-            print(flush=True)
-        print(summary_text(result), flush=True)
+            print()
+        print(summary_text(result))
 
 
 def make_front(output_format: str, environ: Mapping[str, str]) -> Front:

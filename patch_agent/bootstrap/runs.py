@@ -3,7 +3,7 @@
 import contextlib
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,15 +15,17 @@ from patch_agent.bootstrap.build import Commands, Place, Running, build_run, end
 from patch_agent.bootstrap.front import make_front
 from patch_agent.bootstrap.storage import Storage, new_session_id, now, open_storage, tree_key
 from patch_agent.core.errors import UserError
-from patch_agent.core.events import SessionResumed, SessionStarted
+from patch_agent.core.events import Record, SessionResumed, SessionStarted
+from patch_agent.core.messages import Json
 from patch_agent.core.protocols import Lease, SessionInfo
+from patch_agent.core.reasons import exit_code
 from patch_agent.core.state import State
 from patch_agent.core.tree import fold
 from patch_agent.core.values import Limits
 from patch_agent.models.choice import OFFLINE, Choice, check_price, choose
 from patch_agent.runners.command_line import parse_command
 from patch_agent.runners.registry import detect
-from patch_agent.settings import Flags, limits, resolve
+from patch_agent.settings import Flags, Settings, limits, resolve
 from patch_agent.ui.result import result_object
 from patch_agent.workspace.files import hash_on_disk
 from patch_agent.workspace.repository import Repository, find_repository
@@ -88,8 +90,18 @@ def _started(
         allow_empty=settings.allow_empty,
         allowed_tests=settings.allow_tests,
         patch_version=__version__,
-        settings=dict(settings.origins),
+        settings=_kept(settings),
     )
+
+
+def _kept(settings: Settings) -> dict[str, Json]:
+    """What a resumed session goes on with unless told otherwise; nothing secret."""
+    has_secret = settings.base_url is not None and "@" in settings.base_url
+    return {
+        "origins": dict(settings.origins),
+        "base_url": None if has_secret else settings.base_url,
+        "test_timeout_s": settings.test_timeout_s,
+    }
 
 
 def resume(
@@ -103,9 +115,10 @@ def resume(
         storage.leases.take_tree(tree_key(repository.root), info.session_id)
         try:
             lease = storage.leases.take_session(info.session_id)
-            state = fold(tuple(storage.store.records(info.session_id)))
+            records = tuple(storage.store.records(info.session_id))
+            state = fold(records)
             _check_resumable(state, message is not None)
-            wanted = replace(settings, model=settings.model or state.model)
+            wanted = _as_before(settings, state, records)
             choice = choose(wanted.model, endpoint_of(wanted))
             check_price(choice.name, settings.cost_limit_given)
             place = Place(
@@ -119,6 +132,17 @@ def resume(
             return _run(place, running)
         finally:
             storage.leases.release(info.session_id)
+
+
+def _as_before(settings: Settings, state: State, records: Sequence[Record]) -> Settings:
+    started = next(r.event for r in records if isinstance(r.event, SessionStarted))
+    base_url, timeout_s = started.settings.get("base_url"), started.settings.get("test_timeout_s")
+    return replace(
+        settings,
+        model=settings.model or state.model,
+        base_url=settings.base_url or (base_url if isinstance(base_url, str) else None),
+        test_timeout_s=timeout_s if isinstance(timeout_s, float) else settings.test_timeout_s,
+    )
 
 
 def _take_up(running: Running, repository: Repository, new_limits: Limits) -> None:
@@ -215,8 +239,8 @@ def _run(place: Place, running: Running) -> int:
     records = tuple(place.storage.store.records(state.session_id))
     stat = running.snapshots.diff_stat(state.start_tree, state.tree, paths)
     diff = running.snapshots.diff(state.start_tree, state.tree, paths)
-    front.show_result(result_object(records, state, stat), diff)
-    return ended.exit_code
+    is_shown = front.show_result(result_object(records, state, stat), diff)
+    return ended.exit_code if is_shown else ended.exit_code or exit_code("storage")
 
 
 def _prepare(running: Running) -> None:

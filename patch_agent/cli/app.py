@@ -2,6 +2,7 @@
 
 import os
 import sys
+import traceback
 from itertools import pairwise
 from typing import Annotated
 
@@ -9,7 +10,8 @@ import typer
 
 from patch_agent.cli import demo, fix, views
 from patch_agent.cli.failures import report_failure
-from patch_agent.core.errors import PatchError
+from patch_agent.core.errors import InternalError, PatchError, StoreError
+from patch_agent.core.reasons import exit_code
 from patch_agent.ui.safe import make_streams_robust
 
 app = typer.Typer(
@@ -63,8 +65,12 @@ def run(arguments: list[str], program: str) -> None:
         code = report_failure(error, json_wanted)
     except BrokenPipeError:
         # The reader went away (`patch log | head`): not an error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
+    except OSError as error:
+        code = report_failure(StoreError(f"cannot go on: {error.strerror or error}"), False)
+    except Exception as error:  # a fault of our own, outside of any run
+        traceback.print_exc()
+        code = report_failure(InternalError(error), json_wanted)
     leave(code if isinstance(code, int) else 0)
 
 
@@ -76,10 +82,15 @@ def _wants_json(arguments: list[str]) -> bool:
 
 
 def leave(code: int) -> None:
-    """End at once: everything is flushed and closed, and unloading big libraries takes long."""
+    """End at once: everything is flushed and closed, and unloading big libraries takes long.
+
+    A result that could not be written is none: then a good end is exit code 7.
+    """
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
+        except BrokenPipeError:
+            continue
         except (OSError, ValueError):
-            code = code or 0
+            code = code or exit_code("storage")
     os._exit(code)

@@ -5,7 +5,14 @@ import sys
 
 import typer
 
-from patch_agent.core.errors import ConflictError, ModelError, PatchError, StoreError, UserError
+from patch_agent.core.errors import (
+    ConflictError,
+    InternalError,
+    ModelError,
+    PatchError,
+    StoreError,
+    UserError,
+)
 from patch_agent.core.reasons import Reason, exit_code, status_of
 from patch_agent.ui.safe import visible
 
@@ -27,6 +34,8 @@ def reason_of(error: Exception) -> Reason:
             return error.reason
         case StoreError():
             return "storage"
+        case InternalError():
+            return "internal"
         case ModelError(code="auth"):
             return "auth"
         case ModelError():

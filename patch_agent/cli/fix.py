@@ -110,4 +110,6 @@ def _read_context(source: str) -> str:
 
 
 def _read_stdin() -> str:
+    if sys.stdin is None:
+        raise UserError("standard input is closed, so nothing can be read from it")
     return sys.stdin.buffer.read().decode("utf-8", "replace")

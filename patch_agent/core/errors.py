@@ -4,6 +4,7 @@ PatchError
 ├── UserError        wrong use, settings or repository state: one line, exit 2
 ├── ConflictError    held by another process, or changed by someone else: exit 8
 ├── StoreError       the log or the blobs could not be written or read: exit 7
+├── InternalError    a fault of our own, outside of any run: exit 70
 ├── ToolError        a tool could not do what was asked: its text goes to the model
 └── ModelError       a model call failed; `retryable` decides, `code` describes
 """
@@ -45,6 +46,13 @@ class ConflictError(PatchError):
 
 class StoreError(PatchError):
     """The log or the blob store could not be used. Exit code 7."""
+
+
+class InternalError(PatchError):
+    """A fault of our own. Exit code 70."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(f"a fault in Patch: {type(error).__name__}: {error}")
 
 
 class ToolError(PatchError):

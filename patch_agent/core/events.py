@@ -30,7 +30,7 @@ class SessionStarted:
     """A session began in a working tree. `test_commands` are argv lists; `base_commit` may be None.
     `allowed_tests`: globs of protected test files that this run may change.
 
-    `settings` is for showing only (where each came from); nothing decides on it.
+    `settings`: what a resumed session goes on with (origins, base URL, time limit of tests).
     """
 
     session_id: str

@@ -45,7 +45,8 @@ def connection_error(error: BaseException, where: str) -> ModelError:
     if "Timeout" in chain and "Connect" not in chain:
         text = f"{where} said nothing for too long"
     else:
-        text = f"the connection to {where} failed: {str(cause) or type(cause).__name__}"[:400]
+        words = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
+        text = f"the connection to {where} failed: {words}"[:400]
     return ModelError(text, code="service_unavailable", retryable=True)
 
 

@@ -1,5 +1,6 @@
 """Text from outside made safe to show: nothing in it can steer a terminal or hide from a reader."""
 
+import os
 import sys
 import unicodedata
 from typing import TextIO
@@ -47,7 +48,10 @@ def make_robust(stream: TextIO) -> None:
 
 
 def make_streams_robust() -> None:
-    """Both output streams of this process; called once at the start."""
+    """Both output streams of this process, one that is closed too; called once at the start."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - it lives as long as the process
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            make_robust(stream)
+        make_robust(stream)

@@ -32,7 +32,7 @@ from tests.support.repositories import write_files
     ],
 )
 def test_pytest_is_found_and_says_why(files: dict[str, str], why: str, tmp_path: Path) -> None:
-    write_files(tmp_path, files)  # type: ignore[arg-type]
+    write_files(tmp_path, files)
     found = detect(tmp_path, "/nowhere")
     assert found is not None
     assert found.argv[-2:] == ("-m", "pytest")
@@ -45,7 +45,7 @@ def test_pytest_is_found_and_says_why(files: dict[str, str], why: str, tmp_path:
      {".venv/lib/test_a.py": ""}, {"testing.py": ""}],
 )  # fmt: skip
 def test_where_there_are_no_tests_none_are_made_up(files: dict[str, str], tmp_path: Path) -> None:
-    write_files(tmp_path, files)  # type: ignore[arg-type]
+    write_files(tmp_path, files)
     assert detect(tmp_path, "/nowhere") is None
 
 

@@ -26,7 +26,7 @@ def run(
     timeout_s: float = 60,
     environment: dict[str, str] | None = None,
 ) -> TestReport:
-    write_files(root, files)  # type: ignore[arg-type]
+    write_files(root, files)
     tester = CommandTester(
         root, [(*PYTEST, *more)], timeout_s, environment or ENVIRONMENT, MemoryBlobs()
     )
