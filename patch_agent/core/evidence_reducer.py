@@ -13,7 +13,7 @@ from patch_agent.core.evidence import (
     TestsRan,
     TreeObserved,
 )
-from patch_agent.core.state import FileSeen, FileTouched, State, TestRun
+from patch_agent.core.state import FileSeen, FileTouched, State, TestRun, is_test_output
 from patch_agent.core.values import FileChange, LineRange
 
 
@@ -54,6 +54,10 @@ def _files_changed(state: State, event: FilesChanged) -> State:
     files = dict(state.files_changed)
     for change in event.changes:
         files[change.path] = _touch(files.get(change.path), change, event.during == "tests")
+    if event.during == "tests" and all(
+        is_test_output(c.path, files[c.path]) for c in event.changes
+    ):
+        return _with_test_output(replace(state, files_changed=files, tree=event.tree), event)
     changed_by_tests = state.changed_by_tests
     if event.during == "tests":
         changed_by_tests = tuple(change.path for change in event.changes)
@@ -64,6 +68,14 @@ def _files_changed(state: State, event: FilesChanged) -> State:
         changed_by_tests=changed_by_tests,
         tree=event.tree,
     )
+
+
+def _with_test_output(state: State, event: FilesChanged) -> State:
+    # A run that leaves nothing but output still speaks for the tree that is there now.
+    run = state.last_test
+    if run is None or run.after_step != event.step:
+        return state
+    return replace(state, last_test=replace(run, tree_after=event.tree))
 
 
 def _touch(known: FileTouched | None, change: FileChange, by_tests: bool) -> FileTouched:

@@ -46,9 +46,26 @@ class FileTouched:
         return (self.original, self.original_mode) != (self.latest, self.latest_mode)
 
 
+_CODE = (".py", ".pyi", ".pyc", ".pth", ".so", ".pyd", ".js", ".mjs", ".cjs", ".ts", ".toml",
+         ".ini", ".cfg")  # fmt: skip
+
+
+def is_test_output(path: str, file: FileTouched) -> bool:
+    """Whether a file is only what test runs left behind: new, made by them alone, and no code."""
+    return (
+        file.by_tests
+        and file.original is None
+        and not file.protected
+        and (not path.endswith(_CODE))
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class TestRun:
-    """A run of the test command(s) by the runtime, on the tree `tree`, as step `after_step`."""
+    """A run of the test command(s) by the runtime, on the tree `tree`, as step `after_step`.
+
+    tree_after: the tree that the run left, when it differs in nothing but test output; else "".
+    """
 
     __test__ = False
 
@@ -56,6 +73,7 @@ class TestRun:
     after_step: int
     tree: str
     reports: tuple[TestReport, ...]
+    tree_after: str = ""
 
     @property
     def passed(self) -> bool:
@@ -207,8 +225,18 @@ class State:
 
     @property
     def net_changes(self) -> dict[str, FileTouched]:
-        """The paths where something is left of what this run changed."""
-        return {path: file for path, file in self.files_changed.items() if file.differs}
+        """The paths where something is left of what this run changed; test output is no change."""
+        return {
+            path: file
+            for path, file in self.files_changed.items()
+            if file.differs and not is_test_output(path, file)
+        }
+
+    @property
+    def left_behind(self) -> tuple[str, ...]:
+        """By-products and output of test runs: listed, never a change."""
+        outputs = [p for p, f in self.files_changed.items() if f.differs and is_test_output(p, f)]
+        return tuple(sorted({*self.by_products, *outputs}))
 
     @property
     def is_unchanged(self) -> bool:

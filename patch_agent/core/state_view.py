@@ -13,6 +13,7 @@ DERIVED = (
     "max_cost_usd",
     "pending_approval",
     "net_changes",
+    "left_behind",
 )
 
 

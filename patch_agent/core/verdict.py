@@ -69,7 +69,8 @@ def tests_still_pass(state: State) -> bool:
 
 def is_fresh(state: State, run: TestRun) -> bool:
     """Whether nothing changed since the run: later than the last edit, and the same tree."""
-    return run.after_step > state.last_edit_step and bool(run.tree) and run.tree == state.tree
+    trees = {run.tree, run.tree_after} - {""}
+    return run.after_step > state.last_edit_step and state.tree in trees
 
 
 def verdict(state: State) -> Verdict:

@@ -31,7 +31,7 @@ def result_object(
         "files_changed": sorted(state.net_changes),
         "diff_stat": dict(diff_stat),
         "changed_by_others": sorted(state.outside_changes),
-        "by_products": list(state.by_products),
+        "by_products": list(state.left_behind),
         "notices": list(state.notices),
         "commands": commands_run(records),
         "approvals": _approvals(records),

@@ -187,3 +187,23 @@ def test_a_repository_without_gitignore_is_done_after_one_fix(broken: Bench) -> 
         if isinstance(block, ToolResult)
     ]
     assert [result.is_error for result in results] == [False, False, False]
+
+
+def test_tests_that_write_something_new_each_time_can_prove(tmp_path: Path) -> None:
+    writes = "import uuid\n\ndef test_log():\n    open('run.log', 'a').write(str(uuid.uuid4()))\n"
+    files = {**BROKEN, "tests/test_log.py": writes}
+    bench = Bench(make_repository(tmp_path / "repo", files), tmp_path / "home")
+    opened = bench.start([READ, FIX, TEST, DONE])
+    assert opened.run().exit_code == 0
+    assert list(opened.state.net_changes) == ["calc.py"]
+    assert opened.state.left_behind == ("run.log",)
+    assert "run.log" not in opened.diff()
+
+
+def test_tests_that_change_a_tracked_file_are_named(tmp_path: Path) -> None:
+    writes = "import uuid\n\ndef test_log():\n    open('data.txt', 'w').write(str(uuid.uuid4()))\n"
+    files = {**BROKEN, "tests/test_log.py": writes, "data.txt": "data"}
+    bench = Bench(make_repository(tmp_path / "repo", files), tmp_path / "home")
+    ended = bench.start([READ, FIX, TEST, *[DONE] * 4]).run()
+    assert (ended.reason, ended.exit_code) == ("grade_too_low", 3)
+    assert "The tests themselves change files: data.txt" in ended.text

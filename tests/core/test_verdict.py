@@ -187,3 +187,26 @@ def test_tests_of_a_file_that_did_not_load_before_count_as_repaired() -> None:
         ran_tests("complete", 2, "t1", GREEN),
     )
     assert verdict(state).grade == "proven"
+
+
+def test_new_output_of_the_proving_run_is_no_change() -> None:
+    output = FilesChanged(2, "t2", (FileChange("report.xml", "added", None, "x"),), "tests")
+    state = fixed_state(output, observed("t2", "done_check"))
+    assert verdict(state).met
+    assert list(state.net_changes) == ["a.py"]
+    assert state.left_behind == ("report.xml",)
+    assert state.last_edit_step == 1
+
+
+def test_new_output_of_an_older_run_is_no_excuse_for_another_tree() -> None:
+    output = FilesChanged(2, "t2", (FileChange("report.xml", "added", None, "x"),), "tests")
+    assert not verdict(fixed_state(output, observed("t3", "done_check"))).met
+    assert not verdict(fixed_state(output, changed(3, "t3"))).met
+
+
+def test_code_that_a_test_run_wrote_is_a_change() -> None:
+    for path in ("conftest.py", "pkg/new.py", "x.pth", "pytest.ini"):
+        wrote = FilesChanged(2, "t2", (FileChange(path, "added", None, "x"),), "tests")
+        state = fixed_state(wrote, observed("t2", "done_check"))
+        assert not verdict(state).met
+        assert path in state.net_changes
