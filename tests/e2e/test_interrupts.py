@@ -1,6 +1,8 @@
 """A run that is killed, stopped or doubled: nothing is lost, nothing is done twice."""
 
+import json
 import os
+import random
 import signal
 import subprocess
 import threading
@@ -9,8 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.support.command import Command, environment
-from tests.support.messages_server import MessagesServer, calls, held, text
+from tests.support.messages_server import Answer, MessagesServer, Received, calls, held, text
 
 READ = calls(("read_file", {"path": "calc.py"}))
 FIX = calls(
@@ -120,3 +124,54 @@ def test_a_second_run_in_the_same_tree_is_refused(command: Command) -> None:
         assert f"(process {process.pid} on " in refused.stderr
         assert len(refused.stderr.splitlines()) == 1
     assert len(command.run("sessions").stdout.splitlines()) == 1
+
+
+def next_move(received: Received) -> Answer:
+    """What a model that only knows the conversation would do next: the same after every kill."""
+    content = [
+        block
+        for message in received.json["messages"]
+        if isinstance(message["content"], list)
+        for block in message["content"]
+    ]
+    results: int = sum(block["type"] == "tool_result" for block in content)
+    shell = calls(("run_command", {"command": "echo once >> ran.txt"}))
+    moves: list[Answer] = [READ, shell, FIX, calls(("run_tests", {})), DONE, DONE, DONE]
+    return moves[results]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_kills_at_any_moment_lose_nothing(command: Command, seed: int) -> None:
+    chance = random.Random(seed)
+    with MessagesServer(next_move) as server:
+        with running(command, server.url) as process:
+            time.sleep(chance.uniform(0.3, 3.0))
+            process.kill()
+        for _ in range(4):
+            resumed = subprocess.Popen(
+                ["patch", "resume", "--yes"],
+                cwd=command.cwd,
+                env=environment(command.home),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            time.sleep(chance.uniform(0.3, 3.0))
+            resumed.kill()
+            resumed.wait()
+        shown = command.run("show", "--output-format", "json")
+        if shown.returncode == 2:
+            # Killed before the first message was on disk: there is no session at all.
+            assert command.run("sessions").stdout == ""
+            return
+        if json.loads(shown.stdout)["exit_code"] != 0:
+            command.run("resume", "--yes")
+        result = json.loads(command.run("show", "--output-format", "json").stdout)
+    assert (result["reason"], result["exit_code"]) == ("done", 0)
+    assert result["verdict"]["grade"] == "proven"
+    ran = (command.cwd / "ran.txt").read_text() if (command.cwd / "ran.txt").exists() else ""
+    # A command whose outcome is unknown is never made again by the runtime.
+    assert ran in ("", "once\n")
+    events = json.loads(command.run("log", "--output-format", "json").stdout)
+    assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
