@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from patch_agent.models.offline.operators.registry import OPERATORS, Entry
 from patch_agent.models.offline.operators.site import Site
-from patch_agent.models.offline.safety import place_of
+from patch_agent.models.offline.safety import Unsafe
 from patch_agent.models.offline.scope import Value, scope_of
 from patch_agent.models.offline.source import SourceFile, first_line, functions_of
 
@@ -40,7 +40,7 @@ def generate(
     sources: Mapping[str, SourceFile],
     suspicion: Mapping[tuple[str, int], float],
     values: Iterable[Value],
-    left_alone: Mapping[str, str],
+    left_alone: Mapping[tuple[str, int], Unsafe],
 ) -> tuple[Candidate, ...]:
     """Ranked candidates; functions that are left alone have none."""
     known = tuple(values)
@@ -67,10 +67,10 @@ def _in_functions(
     source: SourceFile,
     suspicion: Mapping[tuple[str, int], float],
     values: tuple[Value, ...],
-    left_alone: Mapping[str, str],
+    left_alone: Mapping[tuple[str, int], Unsafe],
 ) -> Iterator[Candidate]:
     for function in functions_of(source.tree):
-        if place_of(source, function) in left_alone:
+        if (source.path, first_line(function)) in left_alone:
             continue
         scope = scope_of(source, function, values)
         for statement in function.body:

@@ -5,18 +5,20 @@ itself or through functions of the same repository, is never changed.
 """
 
 import ast
-from collections.abc import Iterable
+import datetime
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
-from patch_agent.models.offline.source import Function, SourceFile, functions_of
+from patch_agent.models.offline.source import Function, SourceFile, first_line
 
 _MODULES = frozenset(
     {
         "os", "subprocess", "shutil", "socket", "ssl", "pathlib", "tempfile", "glob", "io",
-        "signal", "ctypes", "multiprocessing", "threading", "asyncio", "concurrent", "pty", "mmap",
-        "urllib", "http", "ftplib", "smtplib", "imaplib", "poplib", "telnetlib", "socketserver",
-        "xmlrpc", "requests", "httpx", "aiohttp", "urllib3", "paramiko", "boto3", "sqlite3",
-        "psycopg", "psycopg2", "pymysql", "sqlalchemy", "redis", "pymongo", "dbm", "shelve",
-        "pickle", "marshal", "importlib", "runpy", "webbrowser", "sys", "zipfile", "tarfile",
+        "signal", "ctypes", "multiprocessing", "pty", "mmap", "urllib", "http", "ftplib", "smtplib",
+        "imaplib", "poplib", "telnetlib", "socketserver", "xmlrpc", "requests", "httpx", "aiohttp",
+        "urllib3", "paramiko", "boto3", "sqlite3", "psycopg", "psycopg2", "pymysql", "sqlalchemy",
+        "redis", "pymongo", "dbm", "shelve", "importlib", "runpy", "webbrowser", "zipfile",
+        "tarfile",
     }
 )  # fmt: skip
 _HARMLESS = frozenset(
@@ -36,42 +38,77 @@ _METHODS = frozenset(
 )  # fmt: skip
 
 
-def unsafe_functions(sources: Iterable[SourceFile]) -> dict[str, str]:
-    """`path:name` of each function to leave alone -> why (a name it uses)."""
-    direct: dict[str, str] = {}
-    calls: dict[str, set[str]] = {}
-    names: dict[str, str] = {}
+_OF_BUILTINS = frozenset(
+    name
+    for kind in (str, bytes, list, dict, set, tuple, int, float, datetime.datetime)
+    for name in dir(kind)
+)
+"""A method of such a name is most likely that of a builtin type, whatever else is called so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unsafe:
+    """A function to leave alone. why: what it uses or calls."""
+
+    path: str
+    line: int
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    path: str
+    line: int
+    name: str
+    owner: str
+    calls: frozenset[str]
+
+    @property
+    def callable_as(self) -> str:
+        """What a caller writes: `f` for a function, `.m` for a method, the class for its making."""
+        if not self.owner:
+            return self.name
+        return self.owner if self.name in ("__init__", "__new__") else f".{self.name}"
+
+
+def unsafe_functions(sources: Iterable[SourceFile]) -> dict[tuple[str, int], Unsafe]:
+    """(path, first line) -> the functions to leave alone."""
+    known: list[_Known] = []
+    found: dict[tuple[str, int], Unsafe] = {}
     for source in sources:
         aliases = _aliases(source.tree)
-        for function in functions_of(source.tree):
-            key = place_of(source, function)
-            names[key] = function.name
-            calls[key] = _called(function)
+        for owner, function in _functions(source.tree.body, ""):
+            one = _Known(source.path, first_line(function), function.name, owner, _called(function))
+            known.append(one)
             why = _reaches(function, aliases)
             if why:
-                direct[key] = why
-    return _closed(direct, calls, names)
+                found[one.path, one.line] = Unsafe(one.path, one.line, one.name, why)
+    _close(found, known)
+    return found
 
 
-def place_of(source: SourceFile, function: Function) -> str:
-    """How a function is named: `auth/session.py:is_valid`."""
-    return f"{source.path}:{function.name}"
+def _functions(body: list[ast.stmt], owner: str) -> Iterator[tuple[str, Function]]:
+    for node in body:
+        if isinstance(node, Function):
+            yield owner, node
+        elif isinstance(node, ast.ClassDef):
+            yield from _functions(node.body, node.name)
+        elif isinstance(node, ast.If | ast.Try | ast.With):
+            children = ast.iter_child_nodes(node)
+            yield from _functions([c for c in children if isinstance(c, ast.stmt)], owner)
 
 
-def _closed(
-    direct: dict[str, str], calls: dict[str, set[str]], names: dict[str, str]
-) -> dict[str, str]:
-    found = dict(direct)
+def _close(found: dict[tuple[str, int], Unsafe], known: list[_Known]) -> None:
+    """Add what calls something unsafe, until nothing more is added."""
     while True:
-        reached = {names[key] for key in found}
-        more = {
-            key: f"it calls {sorted(called & reached)[0]}"
-            for key, called in calls.items()
-            if key not in found and called & reached
-        }
+        reached = {one.callable_as for one in known if (one.path, one.line) in found}
+        more = [one for one in known if (one.path, one.line) not in found and one.calls & reached]
         if not more:
-            return found
-        found.update(more)
+            return
+        for one in more:
+            name = sorted(one.calls & reached)[0].removeprefix(".")
+            found[one.path, one.line] = Unsafe(one.path, one.line, one.name, f"it calls {name}")
 
 
 def _aliases(tree: ast.Module) -> set[str]:
@@ -87,21 +124,25 @@ def _aliases(tree: ast.Module) -> set[str]:
     return found
 
 
-def _called(function: Function) -> set[str]:
+def _called(function: Function) -> frozenset[str]:
     found: set[str] = set()
     for node in ast.walk(function):
-        if isinstance(node, ast.Call):
-            if isinstance(node.func, ast.Name):
-                found.add(node.func.id)
-            elif isinstance(node.func, ast.Attribute):
-                found.add(node.func.attr)
-    return found - {function.name}
+        if not isinstance(node, ast.Call):
+            continue
+        if isinstance(node.func, ast.Name):
+            found.add(node.func.id)
+        elif isinstance(node.func, ast.Attribute):
+            own = isinstance(node.func.value, ast.Name) and node.func.value.id in ("self", "cls")
+            if own or node.func.attr not in _OF_BUILTINS:
+                found.add(f".{node.func.attr}")
+    return frozenset(found)
 
 
 def _reaches(function: Function, aliases: set[str]) -> str:
     for node in ast.walk(function):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id in aliases and node.attr not in _HARMLESS:
+            is_constant = node.attr in _HARMLESS or node.attr.isupper()
+            if node.value.id in aliases and not is_constant:
                 return f"it uses {node.value.id}.{node.attr}"
         elif isinstance(node, ast.Name) and node.id in aliases and _is_called(function, node):
             return f"it uses {node.id}"

@@ -126,9 +126,9 @@ def _fill(result: dict[str, Any], found: _Analysis, validated: Validated) -> Non
     ]
     touched = {path for path, _line_number in found.suspicion}
     result["left_alone"] = [
-        f"{place} ({why})"
-        for place, why in sorted(found.left_alone.items())
-        if place.rsplit(":", 1)[0] in touched
+        f"{one.path}:{one.name} ({one.why})"
+        for one in sorted(found.left_alone.values(), key=lambda one: (one.path, one.line))
+        if one.path in touched
     ]
     result["candidates"] = len(found.candidates)
     result["tried"] = validated.tried
