@@ -11,6 +11,8 @@ from patch_agent.stores import schema
 from patch_agent.stores.private_files import make_file, make_folder
 
 BUSY_S = 10.0
+DAMAGE = (sqlite3.Error, UnicodeDecodeError)
+"""What `sqlite3` raises; the names of a damaged file may be no text at all."""
 
 
 def open_database(path: Path) -> sqlite3.Connection:
@@ -19,14 +21,14 @@ def open_database(path: Path) -> sqlite3.Connection:
         make_folder(path.parent)
         make_file(path)
         connection = sqlite3.connect(path, timeout=BUSY_S, isolation_level=None)
-    except (OSError, sqlite3.Error) as error:
+    except (OSError, *DAMAGE) as error:
         raise StoreError(f"cannot open the log {path}: {error}") from None
     try:
         _write_ahead(connection)
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
         _migrate(connection, path)
-    except sqlite3.Error as error:
+    except DAMAGE as error:
         connection.close()
         raise StoreError(f"cannot use the log {path}: {error}") from None
     except StoreError:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from patch_agent.core.errors import ConflictError, StoreError
 from patch_agent.core.protocols import Lease
 from patch_agent.stores.chain import shown
-from patch_agent.stores.database import transaction
+from patch_agent.stores.database import DAMAGE, transaction
 from patch_agent.stores.owner import Owner, is_gone, is_here
 
 LIFE_S = 12 * 3600.0
@@ -88,5 +88,5 @@ class Leases:
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except DAMAGE as error:
             raise StoreError(f"cannot use the log: {error}") from None

@@ -1,6 +1,5 @@
 """The log in SQLite: one row an event, appended under a lease, chained by hashes."""
 
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,7 +10,7 @@ from patch_agent.core.errors import ConflictError, StoreError, UserError
 from patch_agent.core.events import Record, TurnEnded, UnknownEvent
 from patch_agent.core.protocols import Lease, SessionInfo
 from patch_agent.stores.chain import link, shown
-from patch_agent.stores.database import open_database, transaction
+from patch_agent.stores.database import DAMAGE, open_database, transaction
 
 _INSERT = (
     "INSERT INTO events (session, seq, node, generation, type, version, step, at, body, prev_hash,"
@@ -39,7 +38,7 @@ class SqliteStore:
     def _errors(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except DAMAGE as error:
             raise StoreError(f"cannot use the log {self._path}: {error}") from None
 
     def create_session(self, info: SessionInfo) -> None:

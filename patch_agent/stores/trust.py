@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from patch_agent.core.errors import StoreError
 from patch_agent.stores.chain import shown
-from patch_agent.stores.database import transaction
+from patch_agent.stores.database import DAMAGE, transaction
 
 
 class Trust:
@@ -23,7 +23,7 @@ class Trust:
                     "INSERT OR IGNORE INTO trust VALUES (?, ?, ?, ?)",
                     (shown(repo_key), shown(subject), content_hash, self._now()),
                 )
-        except sqlite3.Error as error:
+        except DAMAGE as error:
             raise StoreError(f"cannot remember the answer: {error}") from None
 
     def is_remembered(self, repo_key: str, subject: str, content_hash: str) -> bool:
@@ -33,6 +33,6 @@ class Trust:
                 "SELECT 1 FROM trust WHERE repo_key = ? AND subject = ? AND content_hash = ?",
                 (shown(repo_key), shown(subject), content_hash),
             ).fetchone()
-        except sqlite3.Error as error:
+        except DAMAGE as error:
             raise StoreError(f"cannot read the log: {error}") from None
         return row is not None

@@ -34,7 +34,7 @@ def info(session_id: str, **changes: str) -> SessionInfo:
         "reason": "",
         **changes,
     }
-    return SessionInfo(session_id, **values, events=0)  # type: ignore[arg-type]
+    return SessionInfo(session_id, **values, events=0)
 
 
 def leases(store: SqliteStore, owner: Owner | None = None, clock: float | None = None) -> Leases:

@@ -34,7 +34,7 @@ def test_events_come_back_as_they_were_appended_with_the_hashes_given_then(opene
         started(),
         prompted("Grüße, 你好 \x00 \udc80"),
         replied(2, "m1", ToolCall("c1", "read_file", {"path": "a.py", "n": [1, 2.5, None]})),
-        ran_tests("baseline", 0, "tree", report(1, **{"a": "failed"})),
+        ran_tests("baseline", 0, "tree", report(1, a="failed")),
         changed(3, "tree2"),
     )
     saved = opened.store.append(lease, 0, written)
@@ -68,7 +68,7 @@ def test_nothing_of_an_append_is_kept_when_one_event_cannot_be_written(opened: O
     bad = ev.ModelReplied(
         Message("m2", "assistant", (Text("x"),)), "m1", "m", "end_turn", Usage(), cost, 0.1
     )
-    with pytest.raises(ValueError, match="NaN|nan|JSON"):
+    with pytest.raises(ValueError, match=r"NaN|nan|JSON"):
         opened.store.append(lease, 1, records(2, ev.NoteAdded("good"), bad))
     assert tuple(opened.store.records("p1")) == saved
     assert len(opened.store.append(lease, 1, notes(2, 1))) == 1
