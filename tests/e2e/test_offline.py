@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.conftest import SETTINGS
 from tests.support.command import Command
 from tests.support.repositories import git
 
@@ -14,6 +15,8 @@ FIXTURES = Path(__file__).parents[2] / "fixtures" / "repos"
 def unpacked(name: str, tmp_path: Path) -> Command:
     root = tmp_path / name
     shutil.copytree(FIXTURES / name, root)
+    if name != "no_tests":
+        (root / "pytest.ini").write_text(SETTINGS)
     git(root, "init", "-q", "-b", "main")
     git(root, "config", "core.autocrlf", "true" if name == "crlf_config" else "false")
     git(root, "add", "-A")
