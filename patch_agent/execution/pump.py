@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from patch_agent.execution.capture import Capture
+from patch_agent.execution.reaper import group_exists
 
 CHUNK = 256 * 1024
 
@@ -63,7 +64,7 @@ class Pump:
         deadline = time.monotonic() + limit_s
         while self._captures and time.monotonic() < deadline:
             ready = [k.fd for k, _ in self._selector.select(0.02) if k.fd in self._captures]
-            if not ready and not _group_lives(self._process.pid):
+            if not ready and not group_exists(self._process.pid):
                 return
             for descriptor in ready:
                 self._read(descriptor)
@@ -113,11 +114,3 @@ def _open_pidfd(pid: int) -> int:
         return os.pidfd_open(pid)
     except (AttributeError, OSError):
         return -1
-
-
-def _group_lives(pid: int) -> bool:
-    try:
-        os.killpg(pid, 0)
-    except (ProcessLookupError, PermissionError):
-        return False
-    return True

@@ -23,7 +23,8 @@ def end_group(pid: int, grace_s: float = GRACE_S) -> None:
         time.sleep(0.02)
 
 
-def _exists(pid: int) -> bool:
+def group_exists(pid: int) -> bool:
+    """Whether anything of the group is there, a zombie too."""
     try:
         os.killpg(pid, 0)
     except (ProcessLookupError, PermissionError):
@@ -41,7 +42,7 @@ def _signal(pid: int, number: signal.Signals) -> bool:
 
 def survivors(pid: int) -> int:
     """How many processes of the group still run; a zombie that nobody reaped yet does not."""
-    if not _exists(pid):
+    if not group_exists(pid):
         return 0
     if not Path("/proc/self/stat").exists():
         return 1

@@ -1,6 +1,5 @@
 """`patch fix` and its relatives from the shell: exit codes, JSON object, what is left behind."""
 
-import hashlib
 import json
 import subprocess
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 from patch_agent.ui.result import schema
 from tests.support.command import Command
 from tests.support.messages_server import Answer, MessagesServer, calls, http_error, text
-from tests.support.repositories import BROKEN, git
+from tests.support.repositories import BROKEN, fingerprint, git
 
 READ = calls(("read_file", {"path": "calc.py"}))
 EDIT = {"path": "calc.py", "edits": [{"old_text": "a - b", "new_text": "a + b"}]}
@@ -22,14 +21,6 @@ GOOD = [READ, FIX, DONE]
 
 def sh(line: str) -> Answer:
     return calls(("run_command", {"command": line}))
-
-
-def fingerprint(folder: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def fix(command: Command, url: str, *more: str, **changes: str) -> dict[str, object]:

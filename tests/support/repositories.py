@@ -1,5 +1,6 @@
 """Real git repositories in temporary folders."""
 
+import hashlib
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -43,3 +44,12 @@ def write_files(root: Path, files: Mapping[str, str | bytes]) -> None:
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def fingerprint(folder: Path) -> dict[str, str]:
+    """Path -> SHA-256 of every file below a folder."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

@@ -1,6 +1,5 @@
 """Snapshots cover what the user has, byte for byte, and never touch the user's git folder."""
 
-import hashlib
 import os
 import subprocess
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from patch_agent.core.values import FileChange
 from patch_agent.workspace import private_store
 from patch_agent.workspace.repository import find_repository
 from patch_agent.workspace.snapshots import GitSnapshots
-from tests.support.repositories import git, make_repository, write_files
+from tests.support.repositories import fingerprint, git, make_repository, write_files
 
 FILES: dict[str, str | bytes] = {"a.txt": "one\n", "sub/b.txt": "two\r\nthree\n"}
 Take = Callable[[], str]
@@ -26,14 +25,6 @@ def root(tmp_path: Path) -> Path:
 def snapshots_of(root: Path, session: str = "p1") -> GitSnapshots:
     store = root.parent / f"{root.name}-store"
     return GitSnapshots(find_repository(root), store, session)
-
-
-def fingerprint(folder: Path) -> dict[str, str]:
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
 
 
 def changed(snapshots: GitSnapshots, before: str, after: str) -> list[tuple[str, str]]:
