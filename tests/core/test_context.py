@@ -1,11 +1,14 @@
 """The view of one model call: a stable front, a changing note, nothing hidden."""
 
+from dataclasses import replace
+
 import pytest
 
 from patch_agent.core.context import Visible, build_context, context_hash
 from patch_agent.core.messages import ToolCall
 from patch_agent.core.protocols import ToolSpec
 from patch_agent.core.state import VISIBILITY
+from patch_agent.core.testing import Failure
 from tests.support.records import (
     changed,
     observed,
@@ -62,3 +65,16 @@ def test_hidden_fields_cannot_be_read_for_a_view(name: str) -> None:
 def test_a_repository_without_tests_is_told_so_at_the_start() -> None:
     request = build_context(state_of(started(test_commands=()), prompted()), [])
     assert "No test command was found" in request.messages[0].text
+
+
+def test_the_first_failures_are_told_and_cut_at_their_beginning() -> None:
+    failures = tuple(
+        Failure(name, "x" * 2_000 + f"\nassert {name}") for name in ("a", "b", "c", "d")
+    )
+    failing = replace(report(1, a="failed", b="failed"), failures=failures)
+    state = state_of(started(), prompted(), ran_tests("baseline", 0, "t0", failing))
+    text = build_context(state, []).messages[0].text
+    assert "\n--- a\nx" in text
+    assert "\n--- b\n[...]x" in text
+    assert text.endswith("assert b")
+    assert len(text) < 3_000

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from patch_agent.core.messages import Text, ToolCall, user_message
+from patch_agent.core.messages import Message, Text, ToolCall
 from patch_agent.core.protocols import Model, ModelRequest, ToolSpec
 from patch_agent.models.anthropic import AnthropicModel, Endpoint
 from patch_agent.models.offline.model import OfflineModel
@@ -14,8 +14,8 @@ from patch_agent.models.scripted import ScriptedModel, call, say
 from tests.support import messages_server as service
 
 TOOLS = (ToolSpec("run_tests", "Run the tests.", {"type": "object", "properties": {}}),)
-TO_CALL = "Fix it.\n\n[Patch] Test command: `p`. It was not run."
-TO_SAY = "Fix it.\n\n[Patch] Test command: `p`. Before any edit it passes (1 passed)."
+TO_CALL = "[Patch] Test command: `p`. It was not run."
+TO_SAY = "[Patch] Test command: `p`. Before any edit it passes (1 passed)."
 Maker = Callable[[str], contextlib.AbstractContextManager[Model]]
 
 
@@ -44,7 +44,8 @@ def maker(request: pytest.FixtureRequest) -> Maker:
 
 
 def request_of(text: str) -> ModelRequest:
-    return ModelRequest("You fix code.", TOOLS, (user_message("m1", text),), "step 1 of 30")
+    message = Message("m1", "user", (Text("Fix it."), Text(text)))
+    return ModelRequest("You fix code.", TOOLS, (message,), "step 1 of 30")
 
 
 def test_a_call_comes_whole_with_arguments_that_are_an_object(maker: Maker) -> None:

@@ -49,12 +49,14 @@ class OfflineModel:
 def decide(messages: tuple[Message, ...]) -> ModelReply:
     """Run the tests, search, read, edit, run the tests; give up where that leads nowhere."""
     start = max(index for index, m in enumerate(messages) if _is_said(m))
-    said = messages[start].text
+    told = [block.text for block in messages[start].content if isinstance(block, Text)]
+    said = told[0]
     if said.startswith("Not done yet:"):
         return _give_up(f"The tests are not satisfied by what I can do. {said.splitlines()[0]}")
     exchanges = _exchanges(messages[start:])
     if not exchanges:
-        return _begin(said if start == 0 else "", said)
+        # The runtime's account of the baseline stands behind a session's first message.
+        return _begin(told[1] if start == 0 and len(told) > 1 else "", said)
     return _go_on(exchanges, said)
 
 
@@ -74,16 +76,14 @@ def _exchanges(messages: tuple[Message, ...]) -> list[Exchange]:
 
 
 def _begin(baseline: str, task: str) -> ModelReply:
-    if "[Patch] Test command:" in baseline:
-        if "Before any edit it passes" in baseline:
-            return _give_up("No test fails, so there is nothing that I can repair.")
-        if "\n- " in baseline.rsplit("[Patch] Test command:", 1)[1]:
-            return _search(task)
-    return _call("run_tests")
+    head, _, listed = baseline.partition("\n")
+    if "Before any edit it passes" in head:
+        return _give_up("No test fails, so there is nothing that I can repair.")
+    return _search(task) if listed.startswith("- ") else _call("run_tests")
 
 
 def _search(task: str) -> ModelReply:
-    return _call("repair_search", task=task.split("\n\n[Patch]", 1)[0][:2000])
+    return _call("repair_search", task=task[:2000])
 
 
 def _go_on(exchanges: list[Exchange], task: str) -> ModelReply:

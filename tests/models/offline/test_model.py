@@ -8,9 +8,10 @@ from patch_agent.core.messages import Json, Message, Text, ToolCall, ToolResult,
 from patch_agent.core.protocols import ModelReply
 from patch_agent.models.offline.model import decide
 
+PASSING = "[Patch] Test command: `p`. Before any edit it passes (2 passed)."
 Turn = tuple[str, dict[str, Json], str, bool]
 
-FAILING = "Fix it.\n\n[Patch] Test command: `p`. Before any edit: 1 failed.\n- t.py::test_a"
+FAILING = ("Fix it.", "[Patch] Test command: `p`. Before any edit: 1 failed.\n- t.py::test_a")
 FIRST = {
     "path": "m.py", "line": 30, "old_text": "a < b", "new_text": "a <= b",
     "operator": "swap_comparison", "why": "the comparison was wrong", "score": 1.0,
@@ -34,8 +35,8 @@ PASSED: Turn = ("run_tests", {}, "PASSED: 2 passed.", False)
 FAILED: Turn = ("run_tests", {}, "FAILED: 1 failed.\n--- t.py::test_a\nassert", True)
 
 
-def conversation(*turns: Turn, said: str = FAILING) -> tuple[Message, ...]:
-    messages = [user_message("m1", said)]
+def conversation(*turns: Turn, said: tuple[str, ...] = FAILING) -> tuple[Message, ...]:
+    messages = [Message("m1", "user", tuple(Text(text) for text in said))]
     for number, (name, arguments, content, is_error) in enumerate(turns):
         call = ToolCall(f"c{number}", name, arguments)
         messages.append(Message(f"m{len(messages) + 1}", "assistant", (call,)))
@@ -72,7 +73,7 @@ def test_the_next_call(turns: tuple[Turn, ...], wanted: tuple[str, dict[str, Jso
 
 
 def test_the_tests_are_run_first_when_nobody_did() -> None:
-    skipped = "Fix it.\n\n[Patch] Test command: `pytest`. It was not run before the first edit."
+    skipped = ("Fix it.", "[Patch] Test command: `p`. It was not run before the first edit.")
     assert call_of(decide(conversation(said=skipped))) == ("run_tests", {})
     assert call_of(decide(conversation(FAILED, said=skipped)))[0] == "repair_search"
 
@@ -91,12 +92,12 @@ def test_success_says_what_was_wrong_and_how_sure_it_is() -> None:
     [
         (
             (),
-            "x\n\n[Patch] Test command: `p`. Before any edit it passes (2 passed).",
+            ("x", PASSING),
             "No test fails",
         ),
-        ((), "Not done yet: tests fail.", "not satisfied"),
-        ((PASSED,), "x\n\n[Patch] Test command: `p`. skipped", "No test fails"),
-        ((("run_tests", {}, "NO TESTS RAN: none.", True),), "x", "cannot be run as they are"),
+        ((), ("Not done yet: tests fail.",), "not satisfied"),
+        ((PASSED,), ("x",), "No test fails"),
+        ((("run_tests", {}, "NO TESTS RAN: none.", True),), ("x",), "cannot be run as they are"),
         ((("repair_search", {}, "A person did not allow this call.", True),), FAILING, "not allow"),
         ((("repair_search", {}, json.dumps(NOTHING), False),), FAILING, "I found no repair"),
         ((SEARCH, (*READ[:2], "There is no file m.py", True)), FAILING, "read_file did not work"),
@@ -108,7 +109,7 @@ def test_success_says_what_was_wrong_and_how_sure_it_is() -> None:
         ),
     ],
 )
-def test_giving_up_says_why(turns: tuple[Turn, ...], said: str, words: str) -> None:
+def test_giving_up_says_why(turns: tuple[Turn, ...], said: tuple[str, ...], words: str) -> None:
     reply = decide(conversation(*turns, said=said))
     assert reply.stop_reason == "gave_up"
     assert words in text_of(reply)
