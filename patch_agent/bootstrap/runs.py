@@ -39,7 +39,7 @@ def fix(cwd: Path, task: str, flags: Flags, environ: Mapping[str, str], named: s
     named: what else, besides `--test-cmd`, is a person's word for running the tests here.
     """
     settings = resolve(flags, environ)
-    repository = _usable_repository(cwd)
+    repository = _usable_repository(cwd, environ)
     commands, source = _test_commands(repository, settings.test_commands, environ)
     choice = choose(settings.model, endpoint_of(settings))
     check_price(choice.name, settings.cost_limit_given)
@@ -111,7 +111,7 @@ def resume(
     settings = resolve(flags, environ)
     with open_storage(environ) as storage:
         info = _session_to_resume(storage, cwd, session, message is not None)
-        repository = _usable_repository(Path(info.root), info.session_id)
+        repository = _usable_repository(Path(info.root), environ, info.session_id)
         storage.leases.take_tree(tree_key(repository.root), info.session_id)
         try:
             lease = storage.leases.take_session(info.session_id)
@@ -156,13 +156,19 @@ def _take_up(running: Running, repository: Repository, new_limits: Limits) -> No
     session.record(SessionResumed(new_limits, running.model.name, found))
 
 
-def _usable_repository(cwd: Path, session_id: str = "") -> Repository:
+def _usable_repository(cwd: Path, environ: Mapping[str, str], session_id: str = "") -> Repository:
     if session_id and not cwd.is_dir():
         raise UserError(f"{cwd}, where session {session_id} worked, is not there", "repository")
     repository = find_repository(cwd)
     root = str(repository.root)
     if root in (repository.root.anchor, os.path.realpath(os.environ.get("HOME") or "/")):
         raise UserError(f"{root} is too large a place to work in; use a project's folder")
+    home = environ.get("PATCH_HOME")
+    if home and Path(home).resolve().is_relative_to(repository.root):
+        raise UserError(
+            f"PATCH_HOME {home} lies inside the repository, whose snapshots would then hold "
+            "themselves; set it to a folder outside"
+        )
     if repository.head_commit is None:
         raise UserError(
             f"the repository {root} has no commit yet; make one first: git add -A && git commit",

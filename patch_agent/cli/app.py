@@ -10,7 +10,7 @@ import typer
 
 from patch_agent.cli import demo, fix, views
 from patch_agent.cli.failures import report_failure
-from patch_agent.core.errors import InternalError, PatchError, StoreError
+from patch_agent.core.errors import InternalError, PatchError, StoreError, UserError
 from patch_agent.core.reasons import exit_code
 from patch_agent.ui.safe import make_streams_robust
 
@@ -49,6 +49,10 @@ def common(
             os.chdir(directory)
         except OSError as error:
             raise typer.BadParameter(f"cannot work in {directory}: {error.strerror}") from None
+    try:
+        os.getcwd()
+    except OSError:
+        raise UserError("the current folder is not there any more; go to another one") from None
 
 
 def run(arguments: list[str], program: str) -> None:

@@ -13,6 +13,8 @@ from patch_agent.core.protocols import ModelRequest, ToolSpec
 
 _BREAKPOINT = b',"cache_control":{"type":"ephemeral"}}'
 EMPTY_RESULT = "(no output)"
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
+"""What no tool's name may hold: the service refuses a history with an invented name like that."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -83,7 +85,8 @@ class WireEncoder:
                 return _dump({"type": "text", "text": text}) if text.strip() else None
             case ToolCall():
                 # What was malformed goes back as an empty input; its result says what was wrong.
-                shaped = {"type": "tool_use", "id": block.id, "name": block.name}
+                name = _NO_NAME.sub("_", block.name)[:64] or "_"
+                shaped = {"type": "tool_use", "id": block.id, "name": name}
                 return _dump({**shaped, "input": block.arguments or {}})
             case ToolResult():
                 result: dict[str, Json] = {

@@ -3,11 +3,12 @@
 import json
 import os
 import socket
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import BIN, Command
+from tests.support.command import BIN, Command, environment
 from tests.support.repositories import BROKEN, git, make_repository
 
 
@@ -158,3 +159,21 @@ def test_a_state_directory_that_is_read_only(command: Command, tmp_path: Path) -
     folder.mkdir(mode=0o500)
     done = command.run("fix", "x", "--yes", PATCH_HOME=str(folder / "inside"))
     assert done.returncode == 2
+
+
+def test_a_state_directory_inside_the_repository(command: Command) -> None:
+    inside = command.cwd / "state"
+    done = command.run("fix", "x", "--yes", PATCH_HOME=str(inside))
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert "lies inside the repository" in done.stderr
+    assert not inside.exists()
+
+
+def test_a_current_folder_that_is_gone(command: Command, tmp_path: Path) -> None:
+    line = f"mkdir {tmp_path}/gone && cd {tmp_path}/gone && rmdir {tmp_path}/gone && patch fix x"
+    done = subprocess.run(
+        ["/bin/sh", "-c", line], env=environment(command.home), capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "the current folder is not there any more" in done.stderr

@@ -170,6 +170,16 @@ def test_a_hint_when_to_come_back_is_kept() -> None:
     assert failed(http_error(429, retry_after="7")).retry_after == 7.0
 
 
+def test_a_name_that_no_tool_can_have_does_not_spoil_the_history() -> None:
+    said = Message("m2", "assistant", (ToolCall("c1", "do it all!", {}), ToolCall("c2", "", {})))
+    with MessagesServer([text("ok")]) as server:
+        AnthropicModel(MODEL, Endpoint(server.url, KEY)).complete(
+            ask(user_message("m1", "Hi"), said, user_message("m3", "?")), lambda _text: None
+        )
+        sent = server.requests[0].json["messages"][1]["content"]
+    assert [block["name"] for block in sent] == ["do_it_all_", "_"]
+
+
 def test_nobody_there_is_one_line() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
