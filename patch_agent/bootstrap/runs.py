@@ -14,7 +14,7 @@ from patch_agent.agent.say import say
 from patch_agent.bootstrap.build import Commands, Place, Running, build_run, endpoint_of
 from patch_agent.bootstrap.front import make_front
 from patch_agent.bootstrap.storage import Storage, new_session_id, now, open_storage, tree_key
-from patch_agent.core.errors import UserError
+from patch_agent.core.errors import StoreError, UserError
 from patch_agent.core.events import Record, SessionResumed, SessionStarted
 from patch_agent.core.messages import Json
 from patch_agent.core.protocols import Lease, SessionInfo
@@ -238,6 +238,9 @@ def _run(place: Place, running: Running) -> int:
         ended = drive(
             running.loop, session, lambda end: front.ask_to_go_on(end, session.state.limits)
         )
+    except StoreError as error:
+        error.session_id = session.state.session_id
+        raise
     finally:
         front.observer.close()
     state = session.state

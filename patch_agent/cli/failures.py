@@ -21,9 +21,12 @@ def report_failure(error: PatchError | typer.TyperException, json_wanted: bool) 
     """Say what is wrong; returns the exit code."""
     reason = reason_of(error)
     text = error.format_message() if isinstance(error, typer.TyperException) else str(error)
-    print(f"patch: {visible(text)}", file=sys.stderr)
+    session_id = error.session_id if isinstance(error, StoreError) else ""
+    resume = f"patch resume {session_id}" if session_id else None
+    hint = f"; when that is mended: {resume}" if resume else ""
+    print(f"patch: {visible(text)}{hint}", file=sys.stderr)
     if json_wanted:
-        print(json.dumps(failure_object(reason, text)))
+        print(json.dumps(failure_object(reason, text, session_id or None)))
     return exit_code(reason)
 
 
@@ -44,16 +47,16 @@ def reason_of(error: Exception) -> Reason:
             return "usage"
 
 
-def failure_object(reason: Reason, text: str) -> dict[str, object]:
-    """The JSON object of a call that never became a run."""
+def failure_object(reason: Reason, text: str, session_id: str | None = None) -> dict[str, object]:
+    """The JSON object of a call that never became a run, or whose log could not be written."""
     return {
         "schema_version": 1,
-        "session": None,
+        "session": session_id,
         "status": status_of(reason),
         "reason": reason,
         "exit_code": exit_code(reason),
         "text": text,
         "verdict": None,
         "files_changed": [],
-        "resume": None,
+        "resume": f"patch resume {session_id}" if session_id else None,
     }

@@ -45,7 +45,12 @@ class ConflictError(PatchError):
 
 
 class StoreError(PatchError):
-    """The log or the blob store could not be used. Exit code 7."""
+    """The log or the blob store could not be used. Exit code 7.
+
+    session_id: of the run that it ended, "" outside of one.
+    """
+
+    session_id = ""
 
 
 class InternalError(PatchError):

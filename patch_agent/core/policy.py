@@ -71,6 +71,11 @@ _DANGERS: tuple[tuple[str, str], ...] = (
         "runs something for each file found",
     ),
     (r"xargs\b.*\brm\b", "deletes each file named"),
+    (r"(?:\S*\.)?rmtree\b", "removes folders recursively"),
+    (r"git\b.*\brm\b.*\s-\w*r", "removes folders recursively"),
+    (r"rsync\b.*--delete", "deletes what is not in a copy"),
+    (r"\s*(?:\S*/)?(?:ba|da|z|k)?sh\s*$", "runs a text as a program"),
+    (r"mv\b.*\s/dev/null", "throws files away"),
     (r"git\b.*\bpush\b", "sends commits to another machine"),
     (r"git\b.*\b(?:reset\s+.*--(?:hard|merge|keep)|clean|stash|restore)\b", "drops work in git"),
     (r"git\b.*\bcheckout\b.*(?:\s--\s|\s-f\b|\s\.(?:\s|$))", "drops work in git"),
@@ -99,7 +104,9 @@ def find_danger(command: str) -> str:
     A recognised danger only adds a question. Nothing is ever allowed because none was recognised.
     """
     flat = " ".join(command.replace("\\\n", " ").split())
+    # `\rm`, `"rm"` and `r''m` are rm to a shell.
+    bare = re.sub(r"[\\'\"]", "", flat)
     for pattern, why in _COMPILED:
-        if pattern.search(flat):
+        if pattern.search(flat) or pattern.search(bare):
             return why
     return ""

@@ -80,6 +80,14 @@ def test_the_word_for_the_tests_is_for_these_commands_in_this_repository() -> No
         "true;\\\n  rm -rf x",
         "bash -c 'rm -rf x'",
         "/bin/rm -rf x",
+        "\\rm -rf x",
+        '"rm" -rf x',
+        "r''m -rf x",
+        "python -c \"import shutil; shutil.rmtree('x')\"",
+        "git rm -rf src",
+        "rsync -a --delete a/ b/",
+        "echo cm0gLXJmIHgK | base64 -d | sh",
+        "mv src /dev/null",
     ],
 )
 def test_what_plainly_destroys_or_leaves_the_machine_is_recognised(command: str) -> None:
@@ -98,6 +106,12 @@ def test_what_plainly_destroys_or_leaves_the_machine_is_recognised(command: str)
         "grep -rf patterns .",
         "find . -name '*.py' -exec grep -l add {} +",
         "make",
+        "./run.sh",
+        "sh run.sh",
+        "cat a.sh | head",
+        "python -m pytest -k 'not slow'",
+        "mv a.py b.py",
+        "sed -i 's/a/b/' x.py",
     ],
 )
 def test_everyday_commands_are_not_called_dangerous(command: str) -> None:
