@@ -214,3 +214,36 @@ def test_every_tool_file_is_in_the_registry() -> None:
         if p.stem not in helpers
     }
     assert files == makers
+
+
+def test_every_runner_is_in_the_registry() -> None:
+    from patch_agent.runners.registry import RUNNERS
+
+    adapters = {
+        node.name
+        for path in (PACKAGE / "runners").glob("*.py")
+        if path.stem != "runner"
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
+        and {"detect", "recognises"} <= {getattr(item, "name", "") for item in node.body}
+    }
+    assert adapters == {type(runner).__name__ for runner in RUNNERS}
+
+
+def test_every_repair_operator_is_in_the_registry() -> None:
+    from patch_agent.models.offline.operators.registry import OPERATORS
+
+    functions = {
+        node.name
+        for path in (PACKAGE / "models" / "offline" / "operators").glob("*.py")
+        if path.stem not in ("__init__", "registry", "site")
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    }
+    assert functions == {entry.name for entry in OPERATORS}
+
+
+def test_the_table_of_parts_in_the_documentation_names_every_part() -> None:
+    text = (PACKAGE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    parts = [path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()]
+    assert [part for part in parts if f"`{part}/`" not in text] == []
