@@ -11,7 +11,7 @@ from typing import Any
 
 from patch_agent.core.messages import Message, Text
 from patch_agent.core.protocols import ModelRequest, ToolSpec
-from patch_agent.core.state import VISIBILITY, State, TestRun, is_test_output
+from patch_agent.core.state import VISIBILITY, State, TestRun
 
 SYSTEM = """\
 You are Patch, a coding agent working in a git repository through tools. Fix the code so that the
@@ -139,8 +139,7 @@ def _note(seen: Visible) -> str:
         lines[0] += f", ${seen.cost_usd:.2f} of ${limits.max_cost_usd:.2f}"
     lines.append(_test_line(seen))
     if seen.files_changed:
-        touched = seen.files_changed.items()
-        changed = sorted(p for p, file in touched if file.differs and not is_test_output(p, file))
+        changed = sorted(path for path, file in seen.files_changed.items() if file.differs)
         lines.append("changed by this run: " + (", ".join(changed[:20]) or "nothing left of it"))
     if seen.outside_changes:
         lines.append("changed by someone else: " + ", ".join(sorted(seen.outside_changes)[:20]))

@@ -225,16 +225,12 @@ class State:
 
     @property
     def net_changes(self) -> dict[str, FileTouched]:
-        """The paths where something is left of what this run changed; test output is no change."""
-        return {
-            path: file
-            for path, file in self.files_changed.items()
-            if file.differs and not is_test_output(path, file)
-        }
+        """The paths where something is left of what this run changed."""
+        return {path: file for path, file in self.files_changed.items() if file.differs}
 
     @property
     def left_behind(self) -> tuple[str, ...]:
-        """By-products and output of test runs: listed, never a change."""
+        """By-products, and new files that test runs alone wrote."""
         outputs = [p for p, f in self.files_changed.items() if f.differs and is_test_output(p, f)]
         return tuple(sorted({*self.by_products, *outputs}))
 

@@ -43,8 +43,13 @@ class Endpoint:
 
     @property
     def host(self) -> str:
-        """For messages."""
-        return urlsplit(self.base_url or DEFAULT_URL).netloc.rpartition("@")[2]
+        """For messages; what is no URL is shown as it is."""
+        url = self.base_url or DEFAULT_URL
+        try:
+            place = urlsplit(url).netloc or url
+        except ValueError:
+            place = url
+        return place.rpartition("@")[2]
 
     def hide(self, error: ModelError) -> ModelError:
         """The same error, without the keys that the text of another program may repeat."""
@@ -183,7 +188,7 @@ def make_client(endpoint: Endpoint) -> "anthropic.Anthropic":
             http_client=anthropic.DefaultHttpxClient(follow_redirects=False),
         )
     except (httpx2.InvalidURL, ValueError) as error:
-        text = f"the service at {endpoint.host or endpoint.base_url} cannot be used: {error}"
+        text = f"the service at {endpoint.host} cannot be used: {error}"
         refused = ModelError(text, code="invalid_request", retryable=False)
         raise endpoint.hide(refused) from None
 

@@ -1,6 +1,7 @@
 """What went wrong at the service, in one line for a person; whether trying again may help."""
 
 import email.utils
+import math
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -56,11 +57,18 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if not value:
         return None
     try:
-        return max(float(value), 0.0)
+        seconds = float(value)
     except ValueError:
-        pass
-    date = email.utils.parsedate_tz(value)
-    return None if date is None else max(email.utils.mktime_tz(date) - time.time(), 0.0)
+        return _until(value)
+    return max(seconds, 0.0) if math.isfinite(seconds) else None
+
+
+def _until(text: str) -> float | None:
+    try:
+        date = email.utils.parsedate_tz(text)
+        return None if date is None else max(email.utils.mktime_tz(date) - time.time(), 0.0)
+    except (ArithmeticError, ValueError):
+        return None
 
 
 def words_of(body: Any) -> str:

@@ -12,7 +12,6 @@ from patch_agent.core.values import Usage
 
 MAX_BYTES = 64 * 1024 * 1024
 
-
 _CHANGES = {
     "text_delta": ("text", "text"),
     "thinking_delta": ("thinking", "thinking"),
@@ -54,8 +53,7 @@ class ReplyBuilder:
         try:
             return self._take(event)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            text = f"an event of the reply cannot be understood: {error!r}"[:300]
-            raise ModelError(text, code="provider_error", retryable=True) from None
+            raise _not_understood(error) from None
 
     def _take(self, event: dict[str, Json]) -> str:
         match event.get("type"):
@@ -116,9 +114,12 @@ class ReplyBuilder:
             )
         order = sorted(self._blocks)
         cut = self._stop_reason == "max_tokens"
-        blocks = [self._block(self._blocks[i], cut and i == order[-1]) for i in order]
+        try:
+            blocks = [self._block(self._blocks[i], cut and i == order[-1]) for i in order]
+        except (TypeError, ValueError) as error:
+            raise _not_understood(error) from None
         return ModelReply(
-            content=tuple(blocks),
+            content=tuple(block for block in blocks if block is not None),
             stop_reason=self._stop_reason,
             usage=Usage(
                 self._usage.get("input_tokens", 0),
@@ -130,18 +131,21 @@ class ReplyBuilder:
             model=self._served,
         )
 
-    def _block(self, block: _Open, cut: bool) -> Block:
+    def _block(self, block: _Open, cut: bool) -> Block | None:
         kind = block.start.get("type")
         if kind == "text" and not block.start.get("citations"):
             return Text(block.text_of("text"))
         if kind == "tool_use":
             return _call(block, cut)
+        if kind == "thinking" and cut and not block.text_of("signature"):
+            # Thoughts that were cut before they were signed would be refused for ever after.
+            return None
         whole = dict(block.start)
         for part in block.parts:
-            if part == "partial_json":
-                whole["input"] = strict_json(block.text_of(part))
-            else:
+            if part != "partial_json":
                 whole[part] = block.text_of(part)
+            elif text := block.text_of(part):
+                whole["input"] = strict_json(text)
         return Opaque(json.dumps(whole, ensure_ascii=True, separators=(",", ":")), self._model)
 
 
@@ -194,8 +198,13 @@ def _no_twins(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return found
 
 
+def _not_understood(error: Exception) -> ModelError:
+    text = f"an event of the reply cannot be understood: {error!r}"[:300]
+    return ModelError(text, code="provider_error", retryable=True)
+
+
 def _stream_error(error: dict[str, Json]) -> ModelError:
-    kind, words = str(error.get("type", "error")), str(error.get("message", ""))
+    kind, words = (" ".join(str(error.get(name, "")).split()) for name in ("type", "message"))
     text = f"the service broke the reply off ({kind}): {words[:300]}"
     if kind == "rate_limit_error":
         return ModelError(text, code="rate_limited", retryable=True)

@@ -87,7 +87,8 @@ class WireEncoder:
                 # What was malformed goes back as an empty input; its result says what was wrong.
                 name = _NO_NAME.sub("_", block.name)[:64] or "_"
                 shaped = {"type": "tool_use", "id": block.id, "name": name}
-                return _dump({**shaped, "input": block.arguments or {}})
+                # Sorted, as they come back from the log: a resumed run sends the same bytes.
+                return _dump({**shaped, "input": block.arguments or {}}, sort=True)
             case ToolResult():
                 result: dict[str, Json] = {
                     "type": "tool_result",
@@ -111,8 +112,8 @@ def _tool(spec: ToolSpec) -> dict[str, Json]:
     return {"name": spec.name, "description": spec.description, "input_schema": dict(spec.schema)}
 
 
-def _dump(value: Json) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _dump(value: Json, *, sort: bool = False) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort)
     try:
         return text.encode()
     except UnicodeEncodeError:

@@ -23,7 +23,7 @@ class Choice:
 
 def choose(asked: str | None, endpoint: Endpoint) -> Choice:
     """The model of a run. Raises UserError or ModelError, before anything was begun."""
-    has_key = endpoint.api_key is not None or endpoint.auth_token is not None
+    has_key = bool(endpoint.api_key or endpoint.auth_token)
     if asked == OFFLINE:
         return Choice(OFFLINE)
     if asked is None and endpoint.base_url is None:

@@ -40,8 +40,8 @@ class Leases:
             row = self._connection.execute(
                 "SELECT generation FROM sessions WHERE id = ?", (session_id,)
             ).fetchone()
-        if row is None:
-            raise StoreError(f"there is no session {session_id}")
+            if row is None:
+                raise StoreError(f"there is no session {session_id}")
         return Lease(session_id, row[0])
 
     def take_tree(self, tree_key: str, session_id: str) -> None:

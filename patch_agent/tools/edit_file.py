@@ -68,7 +68,7 @@ class EditFile:
         return ToolOutcome(
             content=f"{name} changed ({counts} lines){_rule(result)}.\n{result.preview}",
             summary=f"{name}  {counts}",
-            facts=(FileWritten(name, digest, (*plan.seen.ranges, *result.ranges)),),
+            facts=(FileWritten(name, digest, result.seen),),
             touched=(name,),
         )
 
@@ -80,7 +80,7 @@ class EditFile:
             Edit(item["old_text"], item["new_text"], bool(item.get("replace_all", False)))
             for item in call.arguments["edits"]
         ]
-        return _Plan(path, content_hash(data), seen, apply_edits(data, edits))
+        return _Plan(path, content_hash(data), seen, apply_edits(data, edits, seen.ranges))
 
 
 def _rule(result: EditResult) -> str:

@@ -1,6 +1,6 @@
 """`read_file`: lines of a file, numbered; what was shown is recorded with the file's hash."""
 
-from patch_agent.core.errors import ToolError
+from patch_agent.core.errors import StoreError, ToolError
 from patch_agent.core.evidence import FileRead
 from patch_agent.core.protocols import Expectation, Invocation, ToolOutcome, ToolSpec
 from patch_agent.core.values import LineRange
@@ -45,8 +45,7 @@ class ReadFile:
         """The lines asked for. Raises ToolError for what cannot be read as text."""
         name = str(call.arguments["path"])
         if name.startswith(BLOB_PREFIX):
-            data = self._box.blobs.get(name.removeprefix(BLOB_PREFIX))
-            text, shown = data.decode("utf-8", "replace"), name
+            text, shown = self._output(name.removeprefix(BLOB_PREFIX)), name
         else:
             path = resolve(self._box.root, name)
             data = read_bytes(path.absolute, MAX_BYTES)
@@ -62,6 +61,15 @@ class ReadFile:
             facts = (FileRead(shown, content_hash(data), (seen,)),)
         summary = f"{shown} {_describe(span.first, last, len(lines))}"
         return ToolOutcome(content, summary, facts=facts)
+
+    def _output(self, blob: str) -> str:
+        # A wrong id is the model's mistake, and no damage to the store.
+        try:
+            return self._box.blobs.get(blob).decode("utf-8", "replace")
+        except StoreError as error:
+            raise ToolError(
+                f"There is no output {blob[:80]!r} ({error}); take the path from the step's result."
+            ) from None
 
 
 def _span(call: Invocation, total: int) -> LineRange:

@@ -6,13 +6,16 @@ from patch_agent.core.errors import ToolError
 from patch_agent.core.protocols import Expectation, Invocation, ToolOutcome, ToolSpec
 from patch_agent.execution.process import ProcessResult, ProcessSpec, run
 from patch_agent.tools.toolbox import Toolbox, object_schema
+from patch_agent.tools.truncate import split_lines
 from patch_agent.workspace.paths import resolve
 
 MAX_MATCHES = 100
 MAX_FILES = 300
 MAX_CHARS = 16_000
 TIMEOUT_S = 30
-_FIXED = ("--no-config", "--color=never", "--hidden", "--glob=!.git", "--sort=path")
+_FIXED = ("--no-config", "--color=never", "--hidden", "--sort=path")
+# Behind the model's own globs: of several that match, the last one counts.
+_CLOSED = ("--iglob=!.git",)
 
 
 def run_ripgrep(box: Toolbox, options: tuple[str, ...], where: str) -> ProcessResult:
@@ -21,7 +24,7 @@ def run_ripgrep(box: Toolbox, options: tuple[str, ...], where: str) -> ProcessRe
     relative = str(Path(path.absolute).relative_to(box.root.resolve()))
     result = run(
         ProcessSpec(
-            argv=(box.ripgrep, *_FIXED, *options, "--", relative),
+            argv=(box.ripgrep, *_FIXED, *options, *_CLOSED, "--", relative),
             cwd=str(box.root),
             env=box.environment,
             timeout_s=TIMEOUT_S,
@@ -31,7 +34,9 @@ def run_ripgrep(box: Toolbox, options: tuple[str, ...], where: str) -> ProcessRe
     )
     if result.ending == "timeout":
         raise ToolError(f"The search took longer than {TIMEOUT_S} s; narrow it with path or glob.")
-    if result.ending != "exit" or (result.exit_code or 0) > 1:
+    # Exit code 2 with output: some files could not be read, the others were.
+    failed = (result.exit_code or 0) > 1 and not result.output
+    if result.ending != "exit" or failed:
         why = result.stderr.decode("utf-8", "replace").strip() or result.problem
         raise ToolError(f"The search failed: {why[:500]}")
     return result
@@ -73,11 +78,12 @@ class Search:
         options += ["--ignore-case"] if arguments.get("ignore_case") else []
         options += [f"--glob={arguments['glob']}"] if arguments.get("glob") else []
         result = run_ripgrep(self._box, tuple(options), str(arguments.get("path", ".")))
-        lines = result.output.decode("utf-8", "replace").splitlines()
+        lines = split_lines(result.output.decode("utf-8", "replace"))
         shown = _within([line.removeprefix("./") for line in lines[:MAX_MATCHES]])
         if not lines:
             return ToolOutcome("No matches.", f"{pattern!r}: no matches")
-        head = f"{len(lines)} match{'' if len(lines) == 1 else 'es'}"
+        least = "at least " if result.omitted else ""
+        head = f"{least}{len(lines)} match{'' if len(lines) == 1 else 'es'}"
         if len(shown) < len(lines):
             head += f", the first {len(shown)} shown; narrow it with path, glob or the pattern"
         return ToolOutcome(
@@ -109,17 +115,22 @@ class ListFiles:
     def run(self, call: Invocation) -> ToolOutcome:
         """The paths. Raises ToolError for a path that is not there."""
         where = str(call.arguments.get("path", "."))
-        options = ["--files"]
+        options = ["--files", "--null"]
         options += [f"--glob={call.arguments['glob']}"] if call.arguments.get("glob") else []
         result = run_ripgrep(self._box, tuple(options), where)
-        text = result.output.decode("utf-8", "surrogateescape")
-        paths = [line.removeprefix("./") for line in text.splitlines()]
+        text = result.output.decode("utf-8", "backslashreplace")
+        paths = [_shown(name.removeprefix("./")) for name in text.split("\x00") if name]
         head = f"{len(paths)} file{'' if len(paths) == 1 else 's'}"
         if len(paths) <= MAX_FILES:
             return ToolOutcome("\n".join([head, *paths]), f"{where}: {head}")
         folders = _by_folder(paths)
         told = f"{head}; too many to list, so by folder (name one with path):"
         return ToolOutcome("\n".join([told, *folders]), f"{where}: {head}")
+
+
+def _shown(name: str) -> str:
+    """A path as one line: control characters (line ends too) as escapes."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in name)
 
 
 def _within(lines: list[str]) -> list[str]:

@@ -1,5 +1,6 @@
 """Cutting long texts for a model, always with a visible mark of what is left out."""
 
+import re
 from collections.abc import Sequence
 
 from patch_agent.core.values import LineRange
@@ -48,7 +49,8 @@ def keep_ends(text: str, cap: int) -> str:
     """The head and the tail of a text, cut at line ends, with the lines left out counted."""
     if len(text) <= cap:
         return text
-    lines = text.splitlines(keepends=True)
+    # Counted as read_file counts them, so that the full text can be asked for by these numbers.
+    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
     head, used = _take(lines, cap // 2)
     tail, _ = _take(list(reversed(lines[len(head) :])), cap - used)
     left_out = len(lines) - len(head) - len(tail)

@@ -4,8 +4,9 @@ from patch_agent.core.errors import ToolError
 from patch_agent.core.evidence import FileWritten
 from patch_agent.core.protocols import Expectation, Invocation, ToolOutcome, ToolSpec
 from patch_agent.core.values import LineRange
-from patch_agent.tools.guard import check_seen
+from patch_agent.tools.guard import check_omissions, check_seen
 from patch_agent.tools.toolbox import Toolbox, object_schema
+from patch_agent.tools.truncate import split_lines
 from patch_agent.workspace.encoding import decode, encode
 from patch_agent.workspace.files import atomic_write, content_hash, read_bytes
 from patch_agent.workspace.paths import RepoPath, resolve
@@ -37,13 +38,14 @@ class WriteFile:
         """Write the file. Raises ToolError, with nothing changed, when the guard refuses."""
         path, before, data = self._plan(call)
         digest = atomic_write(path.absolute, data, expect_sha256=before)
-        lines = str(call.arguments["content"]).count("\n") + 1
+        count = len(split_lines(str(call.arguments["content"])))
+        lines = f"{count} line{'' if count == 1 else 's'}"
         verb = "created" if before is None else "rewritten"
-        text = f"{path.relative} {verb} ({lines} lines, {len(data)} bytes)."
+        text = f"{path.relative} {verb} ({lines}, {len(data)} bytes)."
         return ToolOutcome(
             content=text,
-            summary=f"{path.relative}  {verb}, {lines} lines",
-            facts=(FileWritten(path.relative, digest, (LineRange(1, lines),)),),
+            summary=f"{path.relative}  {verb}, {lines}",
+            facts=(FileWritten(path.relative, digest, (LineRange(1, max(count, 1)),)),),
             touched=(path.relative,),
         )
 
@@ -54,7 +56,9 @@ class WriteFile:
             return path, None, _to_bytes(content)
         old = read_bytes(path.absolute, MAX_BYTES)
         check_seen(call.state, path.relative, old)
-        data = encode(content, decode(old)) if old else _to_bytes(content)
+        file = decode(old)
+        check_omissions(file.text, content)
+        data = encode(content, file) if old else _to_bytes(content)
         if data == old:
             raise ToolError(f"{path.relative} already has exactly this content.")
         return path, content_hash(old), data

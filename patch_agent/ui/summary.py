@@ -77,7 +77,7 @@ def _others(result: Mapping[str, Json]) -> str:
 
 def _by_products(result: Mapping[str, Json]) -> str:
     names = result["by_products"]
-    return f"by-products of the tests: {visible(', '.join(names[:5]))}" if names else ""
+    return f"by the tests: {visible(', '.join(names[:5]))}" if names else ""
 
 
 def _cost(result: Mapping[str, Json]) -> str:

@@ -1,5 +1,6 @@
 """What snapshots cover: the user's ignore rules, and by-products of test runs that stay out."""
 
+import codecs
 import os
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -22,8 +23,10 @@ BY_PRODUCTS = (
     ".tox/",
     ".nyc_output/",
     "*.egg-info/",
+    ".*.patch-new",
 )
-"""Ignore patterns of files that test runs leave behind; new ones of these are no change."""
+"""Ignore patterns of files that test runs (and, the last, a write that was killed) leave behind;
+new ones of these are no change."""
 
 
 def by_product_of(path: str) -> str:
@@ -39,39 +42,46 @@ def by_product_of(path: str) -> str:
 
 
 def user_excludes(repository: Repository) -> str:
-    """The ignore rules that lie outside of the tree: the repository's own and the user's."""
-    files = [repository.common_dir / "info" / "exclude", _global_excludes(repository)]
+    """The ignore rules that lie outside of the tree: the user's, then the repository's own.
+
+    In this order: of two rules that match, the later one counts.
+    """
+    files = [_excludes_file(repository), repository.common_dir / "info" / "exclude"]
     texts = [_read(path) for path in files if path is not None]
     return "".join(text if text.endswith("\n") else text + "\n" for text in texts if text)
 
 
-def _global_excludes(repository: Repository) -> Path | None:
+def _excludes_file(repository: Repository) -> Path | None:
     home = os.environ.get("HOME")
-    if not home:
-        return None
-    config = os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    for file in (Path(home) / ".gitconfig", Path(config) / "git" / "config"):
-        named = _excludes_file(repository, file)
+    config = os.environ.get("XDG_CONFIG_HOME") or (os.path.join(home, ".config") if home else "")
+    settings = [repository.common_dir / "config"]
+    settings += [Path(home) / ".gitconfig"] if home else []
+    settings += [Path(config) / "git" / "config"] if config else []
+    for file in settings:
+        named = _named_in(repository, file)
         if named is not None:
             return named
-    return Path(config) / "git" / "ignore"
+    return Path(config) / "git" / "ignore" if config else None
 
 
-def _excludes_file(repository: Repository, config: Path) -> Path | None:
+def _named_in(repository: Repository, config: Path) -> Path | None:
     # Reading a value runs nothing; the user's file is not otherwise in force for our calls.
     if not config.is_file():
         return None
     call = GitCall(repository.root)
+    asked = ("--includes", "--file", str(config), "--get", "core.excludesFile")
     try:
-        result = git_result(call, "config", "--file", str(config), "--get", "core.excludesFile")
+        result = git_result(call, "config", *asked)
     except StoreError:
         return None
-    name = result.output.decode("utf-8", "surrogateescape").strip()
-    return Path(os.path.expanduser(name)) if result.exit_code == 0 and name else None
+    name = os.fsdecode(result.output).removesuffix("\n")
+    if result.exit_code != 0 or not name:
+        return None
+    return repository.root / os.path.expanduser(name)
 
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text("utf-8", "surrogateescape")
+        return os.fsdecode(path.read_bytes().removeprefix(codecs.BOM_UTF8))
     except OSError:
         return ""

@@ -8,10 +8,13 @@ line ends inside a replaced region stay too.
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from patch_agent.core.errors import ToolError
+from patch_agent.core.evidence_reducer import merge_ranges
 from patch_agent.core.values import LineRange
 from patch_agent.workspace.encoding import TextFile, decode, decode_like, encode_part
+from patch_agent.workspace.lines import LineShifts, shared_length
 from patch_agent.workspace.nearest import describe_nearest
 
 PREVIEW_LINES = 40
@@ -30,11 +33,13 @@ class Edit:
 class EditResult:
     """data: the new bytes. ranges: changed lines in the new file. rule: how the text matched.
 
-    removed and added: lines, over all edits. preview: the changed lines with numbers, for a model.
+    seen: the lines of the new file that were seen before, or written by these edits. removed and
+    added: lines, over all edits. preview: the changed lines with numbers, for a model.
     """
 
     data: bytes
     ranges: tuple[LineRange, ...]
+    seen: tuple[LineRange, ...]
     removed: int
     added: int
     rule: str
@@ -48,9 +53,13 @@ class _Span:
     new: str
 
 
-def apply_edits(data: bytes, edits: Sequence[Edit]) -> EditResult:
-    """Apply the edits in order, each on what the one before left. Raises ToolError, all or none."""
-    ranges: list[LineRange] = []
+def apply_edits(data: bytes, edits: Sequence[Edit], seen: Sequence[LineRange] = ()) -> EditResult:
+    """Apply the edits in order, each on what the one before left. Raises ToolError, all or none.
+
+    seen: lines of the file as it is that the model was shown.
+    """
+    ranges: tuple[LineRange, ...] = ()
+    seen = tuple(seen)
     removed = added = 0
     rule = "exact"
     file = decode(data)
@@ -58,29 +67,43 @@ def apply_edits(data: bytes, edits: Sequence[Edit]) -> EditResult:
         where = f"Edit {number}: " if len(edits) > 1 else ""
         spans, used = _find(file, edit, where)
         rule = used if used != "exact" else rule
-        for span in reversed(spans):
-            data = _splice(data, file, span)
-            file = decode_like(data, file)
-        removed += len(spans) * _lines(edit.old)
-        added += len(spans) * _lines(edit.new)
-        ranges = _moved(ranges, spans, file)
-    return EditResult(data, tuple(ranges), removed, added, rule, _preview(file.text, ranges))
+        shifts = LineShifts(file.text, [(span.start, span.end, span.new) for span in spans])
+        data, file = _splice(data, file, spans)
+        gone, come = _line_counts(edit)
+        removed += len(spans) * gone
+        added += len(spans) * come
+        ranges = merge_ranges((*shifts.moved(ranges), *shifts.written))
+        seen = merge_ranges((*shifts.moved(seen), *shifts.written))
+    return EditResult(data, ranges, seen, removed, added, rule, _preview(file.text, ranges))
 
 
-def _lines(text: str) -> int:
-    return text.count("\n") + (0 if text.endswith("\n") or not text else 1)
+def _line_counts(edit: Edit) -> tuple[int, int]:
+    """Lines that go and lines that come, without those that old and new text share."""
+    old, new = _plain(edit.old).split("\n"), _plain(edit.new).split("\n")
+    head = shared_length(old, new)
+    tail = shared_length(old[head:][::-1], new[head:][::-1])
+    return _lines(old[head : len(old) - tail]), _lines(new[head : len(new) - tail])
+
+
+def _lines(lines: Sequence[str]) -> int:
+    return len(lines) - (1 if lines and lines[-1] == "" else 0)
+
+
+def _plain(text: str) -> str:
+    return text.replace("\r\n", "\n")
 
 
 def _find(file: TextFile, edit: Edit, where: str) -> tuple[list[_Span], str]:
-    text, plain = file.text, file.text.replace("\r\n", "\n")
-    old, new = edit.old.replace("\r\n", "\n"), edit.new.replace("\r\n", "\n")
+    text, plain = file.text, _plain(file.text)
+    old, new = _plain(edit.old), _plain(edit.new)
     if old == new:
         raise ToolError(f"{where}old_text and new_text are the same; nothing to do.")
     if not old:
         if text:
             raise ToolError(f"{where}old_text is empty; that is only possible in an empty file.")
         return [_Span(0, 0, new.replace("\n", file.newline))], "exact"
-    places = _places(plain, old)
+    # To be the only one, a place must not even overlap with another.
+    places = _places(plain, old, len(old) if edit.replace_all else 1)
     if not places:
         raise ToolError(where + describe_nearest(plain, old))
     if len(places) > 1 and not edit.replace_all:
@@ -95,12 +118,12 @@ def _find(file: TextFile, edit: Edit, where: str) -> tuple[list[_Span], str]:
     return spans, rule
 
 
-def _places(text: str, old: str) -> list[int]:
+def _places(text: str, old: str, step: int) -> list[int]:
     places: list[int] = []
     at = text.find(old)
     while at >= 0:
         places.append(at)
-        at = text.find(old, at + len(old))
+        at = text.find(old, at + step)
     return places
 
 
@@ -119,8 +142,8 @@ class _Offsets:
 
 
 def _span(file: TextFile, back: _Offsets, at: int, old: str, new: str) -> _Span:
-    head = _shared(old, new)
-    tail = _shared(old[head:][::-1], new[head:][::-1])
+    head = shared_length(old, new)
+    tail = shared_length(old[head:][::-1], new[head:][::-1])
     start, end = back.of(at + head), back.of(at + len(old) - tail)
     inner = new[head : len(new) - tail]
     region = file.text[back.of(at) : back.of(at + len(old))]
@@ -138,43 +161,35 @@ def _end_of_line(file: TextFile, at: int) -> str:
     return "\r\n" if file.text[max(found - 1, 0)] == "\r" else "\n"
 
 
-def _shared(one: str, other: str) -> int:
-    limit = min(len(one), len(other))
-    for index in range(limit):
-        if one[index] != other[index]:
-            return index
-    return limit
-
-
-def _splice(data: bytes, file: TextFile, span: _Span) -> bytes:
-    before = file.bom + file.text[: span.start].encode(file.encoding)
-    after = file.text[span.end :].encode(file.encoding)
-    result = before + encode_part(span.new, file) + after
-    # In an encoding with shift states a piece cannot stand alone: the rest must be as it was.
-    if not data.startswith(before) or not data.endswith(after):
+def _splice(data: bytes, file: TextFile, spans: Sequence[_Span]) -> tuple[bytes, TextFile]:
+    changed, text = bytearray(file.bom), []
+    at, cursor = len(file.bom), 0
+    for span in (*spans, _Span(len(file.text), len(file.text), "")):
+        kept = file.text[cursor : span.start]
+        as_bytes = kept.encode(file.encoding)
+        # In an encoding with shift states a piece cannot stand alone: the rest must be as it was.
+        if not data.startswith(as_bytes, at):
+            raise ToolError(f"A part of {file.encoding} text cannot be replaced safely here.")
+        changed += as_bytes + encode_part(span.new, file)
+        text += [kept, span.new]
+        at += len(as_bytes) + len(file.text[span.start : span.end].encode(file.encoding))
+        cursor = span.end
+    after = decode_like(bytes(changed), file)
+    if at != len(data) or after.text != "".join(text):
         raise ToolError(f"A part of {file.encoding} text cannot be replaced safely here.")
-    return result
-
-
-def _moved(ranges: list[LineRange], spans: Sequence[_Span], file: TextFile) -> list[LineRange]:
-    found = list(ranges)
-    shift = 0
-    for span in spans:
-        start = span.start + shift
-        first = file.text.count("\n", 0, start) + 1
-        found.append(LineRange(first, first + span.new.count("\n")))
-        shift += len(span.new) - (span.end - span.start)
-    return found
+    return bytes(changed), after
 
 
 def _preview(text: str, ranges: Sequence[LineRange]) -> str:
-    lines = text.replace("\r\n", "\n").split("\n")
-    shown: list[str] = []
-    for part in ranges:
-        first, last = max(part.first - 2, 1), min(part.last + 2, len(lines))
-        for number in range(first, last + 1):
-            line = lines[number - 1]
-            shown.append(f"{number}\t{line if len(line) <= 300 else line[:300] + ' [cut]'}")
-        if len(shown) > PREVIEW_LINES:
-            return "\n".join([*shown[:PREVIEW_LINES], "[more changed lines are not shown]"])
-    return "\n".join(dict.fromkeys(shown))
+    lines = _plain(text).split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    around = merge_ranges(LineRange(max(r.first - 2, 1), r.last + 2) for r in ranges)
+    numbers = (n for part in around for n in range(part.first, min(part.last, len(lines)) + 1))
+    shown = [f"{n}\t{_cut(lines[n - 1])}" for n in islice(numbers, PREVIEW_LINES)]
+    more = next(numbers, None) is not None
+    return "\n".join([*shown, "[more changed lines are not shown]"] if more else shown)
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= 300 else line[:300] + " [cut]"

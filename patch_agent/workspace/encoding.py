@@ -91,6 +91,8 @@ def encode_part(text: str, like: TextFile) -> bytes:
 
 def encode(content: str, like: TextFile) -> bytes:
     """A whole new text for a file: its mark, its encoding, and plain newlines as its line ends."""
+    if like.bom:
+        content = content.removeprefix("\ufeff")
     if like.newline == "\r\n" and "\r\n" not in content:
         content = content.replace("\n", "\r\n")
     return like.bom + encode_part(content, like)

@@ -66,7 +66,8 @@ def git(
     if result.ending != "exit" or result.exit_code not in ok:
         words = result.stderr.decode("utf-8", "replace").strip().splitlines()
         why = words[-1] if words else result.problem or result.ending
-        raise StoreError(f"git {arguments[0]} failed: {why}")
+        name = next((word for word in arguments if not word.startswith("-")), "")
+        raise StoreError(f"git {name} failed: {why}")
     return result.output
 
 

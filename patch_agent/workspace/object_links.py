@@ -34,8 +34,13 @@ def _link_folder(source: Path, target: Path) -> None:
     target.mkdir(exist_ok=True)
     have = {entry.name for entry in os.scandir(target)}
     for entry in os.scandir(source):
-        if entry.name not in have and len(entry.name) == 38:
+        # An empty one is what a power cut leaves: linked, it would stand for bytes it has not.
+        if entry.name not in have and _is_object(entry) and entry.stat().st_size:
             _link(Path(entry.path), target / entry.name)
+
+
+def _is_object(entry: os.DirEntry[str]) -> bool:
+    return len(entry.name) in (38, 62)  # the rest of a SHA-1 or a SHA-256
 
 
 def _link(source: Path, target: Path) -> None:

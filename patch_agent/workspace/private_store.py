@@ -2,12 +2,13 @@
 
 import os
 import shutil
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 from patch_agent.core.errors import UserError
-from patch_agent.workspace.coverage_rules import BY_PRODUCTS, user_excludes
-from patch_agent.workspace.git import GitCall, git
+from patch_agent.workspace.coverage_rules import BY_PRODUCTS, by_product_of, user_excludes
+from patch_agent.workspace.git import GitCall, git, git_result
 from patch_agent.workspace.object_links import link_objects
 from patch_agent.workspace.repository import Repository
 
@@ -18,10 +19,12 @@ _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding !eol !diff !merge\n
 class PrivateStore:
     """Objects, ignore rules and an index that has everything that snapshots cover."""
 
-    def __init__(self, repository: Repository, store: Path, call: GitCall) -> None:
+    def __init__(self, repository: Repository, store: Path, index: Path, call: GitCall) -> None:
         self._repository = repository
         self._store = store
+        self._index = index
         self._call = call
+        self._borders: dict[str, str] = {}
 
     def prepare(self) -> list[str]:
         """Make it ready; returns a line on everything that snapshots do not cover."""
@@ -29,14 +32,35 @@ class PrivateStore:
         if str(root) in (root.anchor, os.path.realpath(os.environ.get("HOME") or "/")):
             raise UserError(f"{root} is too large a place to work in; use a project's folder")
         self._make()
-        rules = user_excludes(self._repository)
-        (self._store / "info" / "user-exclude").write_text(rules, errors="surrogateescape")
-        self._exclude(rules, {})
-        self._seed_index()
-        borders = self._find_borders()
-        self._exclude(rules, borders)
+        self._write_rules("user-exclude", user_excludes(self._repository))
+        self._exclude()
+        is_new = self._seed_index()
+        notes = self.draw_borders()
         self._force_tracked()
+        if is_new:
+            # What was there before the first step is the user's, whatever its name.
+            found = self.untracked_by_products()
+            add_paths(self._call, [name for name in found if name not in self._borders])
+        return notes
+
+    def draw_borders(self) -> list[str]:
+        """Leave out nested repositories and large files that are new; a line on each."""
+        listed = names_of(git(self._call, "ls-files", "-z", "--stage"))
+        inner = [line.split("\t", 1)[1] for line in listed if line.startswith("160000 ")]
+        remove_paths(self._call, inner)
+        borders = self._find_borders()
+        self._borders |= borders
+        self._exclude()
         return [f"not covered by snapshots: {path} ({why})" for path, why in borders.items()]
+
+    def untracked_by_products(self) -> list[str]:
+        """Files of by-product patterns that the index has not and the user does not ignore."""
+        rule_file = self._store / "info" / "user-exclude"
+        found = git(
+            self._call, "ls-files", "-z", "-o",
+            "--exclude-per-directory=.gitignore", f"--exclude-from={rule_file}",
+        )  # fmt: skip
+        return [name for name in names_of(found) if by_product_of(name) and name[-1] != "/"]
 
     def _make(self) -> None:
         if not (self._store / "HEAD").exists():
@@ -48,30 +72,48 @@ class PrivateStore:
         (self._store / "info").mkdir(exist_ok=True)
         (self._store / "info" / "attributes").write_text(_ATTRIBUTES)
 
-    def _exclude(self, rules: str, borders: dict[str, str]) -> None:
-        lines = [*BY_PRODUCTS, *(_escaped(path) for path in borders)]
-        text = rules + "\n".join(lines) + "\n"
-        (self._store / "info" / "exclude").write_text(text, errors="surrogateescape")
+    def _write_rules(self, name: str, text: str) -> None:
+        (self._store / "info" / name).write_bytes(os.fsencode(text))
 
-    def _seed_index(self) -> None:
-        # The newest index of another session spares hashing: git compares times and sizes.
-        index = self._call.index
-        if index is None or index.exists():
-            return
-        others = [path for path in self._store.glob("index-*") if path.suffix != ".lock"]
-        if others:
-            shutil.copy2(max(others, key=lambda path: path.stat().st_mtime), index)
+    def _exclude(self) -> None:
+        rules = os.fsdecode((self._store / "info" / "user-exclude").read_bytes())
+        lines = [*BY_PRODUCTS, *(_escaped(path) for path in self._borders)]
+        self._write_rules("exclude", rules + "\n".join(lines) + "\n")
+
+    def _seed_index(self) -> bool:
+        """Begin with a copy of the newest index; whether this session had none."""
+        own = self._indexes(f"{self._index.stem}.*")
+        # Another session's index spares hashing at least: git compares times and sizes.
+        found = own or self._indexes("index-*")
+        if found and not self._index.exists():
+            shutil.copy2(max(found, key=lambda path: path.stat().st_mtime), self._index)
+            # It is only a cache: one that was torn by a power cut is made again.
+            if git_result(self._call, "ls-files", "-z", "--cached").exit_code != 0:
+                self._index.unlink()
+        return not own
+
+    def drop_older_indexes(self) -> None:
+        """Remove what earlier processes of this session left, now that all is in this index."""
+        for path in self._store.glob(f"{self._index.stem}.*"):
+            if path != self._index:
+                path.unlink(missing_ok=True)
+
+    def _indexes(self, pattern: str) -> list[Path]:
+        return [path for path in self._store.glob(pattern) if path.suffix != ".lock"]
 
     def _find_borders(self) -> dict[str, str]:
-        listed = git(self._call, "ls-files", "-z", "-o", "--exclude-standard", "--directory")
-        borders: dict[str, str] = {}
-        for name in names_of(listed):
-            path = self._repository.root / name
-            if name.endswith("/"):
-                borders |= _nested(self._repository.root, path)
-            elif is_there(path) and not path.is_symlink() and _is_large(path):
-                borders[name] = f"larger than {MAX_FILE_BYTES // 2**20} MB"
-        return borders
+        listed = names_of(git(self._call, "ls-files", "-z", "-o", "--exclude-standard"))
+        return {name: why for name in listed if (why := self._why_not(name))}
+
+    def _why_not(self, name: str) -> str:
+        if name.endswith("/"):
+            return "a repository of its own"
+        try:
+            info = os.lstat(self._repository.root / name)
+        except OSError:
+            return ""
+        is_large = stat.S_ISREG(info.st_mode) and info.st_size > MAX_FILE_BYTES
+        return f"larger than {MAX_FILE_BYTES // 2**20} MB" if is_large else ""
 
     def _force_tracked(self) -> None:
         # What the user tracks is covered, though ignored or of a by-product's name.
@@ -82,14 +124,23 @@ class PrivateStore:
         ignored = git(
             self._call, "check-ignore", "--no-index", "-z", "--stdin", stdin=listed, ok=(0, 1)
         )
-        add_paths(self._call, [n for n in names_of(ignored) if is_there(self._repository.root / n)])
+        covered = [name for name in names_of(ignored) if name not in self._borders]
+        add_paths(self._call, [n for n in covered if is_there(self._repository.root / n)])
 
 
 def add_paths(call: GitCall, paths: Sequence[str]) -> None:
     """Bring the index up to date for these paths, whatever the ignore rules say."""
     if paths:
         listed = b"\x00".join(os.fsencode(path) for path in paths) + b"\x00"
-        git(call, "update-index", "--add", "--remove", "-z", "--stdin", stdin=listed)
+        # Replace: where a folder stands now, a file may have stood, and the other way round.
+        git(call, "update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=listed)
+
+
+def remove_paths(call: GitCall, paths: Sequence[str]) -> None:
+    """Take these paths out of the index; the files stay."""
+    if paths:
+        listed = b"\x00".join(os.fsencode(path) for path in paths) + b"\x00"
+        git(call, "update-index", "--force-remove", "-z", "--stdin", stdin=listed)
 
 
 def names_of(listed: bytes) -> list[str]:
@@ -102,24 +153,7 @@ def is_there(path: Path) -> bool:
     return path.is_symlink() or path.is_file()
 
 
-def _is_large(path: Path) -> bool:
-    return path.stat().st_size > MAX_FILE_BYTES
-
-
 def _escaped(path: str) -> str:
     special = "".join("\\" + char if char in "\\*?[ !#" else char for char in path)
-    return f"/{special}"
-
-
-def _nested(root: Path, folder: Path) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for here, folders, files in os.walk(folder):
-        if ".git" in folders or ".git" in files:
-            found[os.path.relpath(here, root) + "/"] = "a repository of its own"
-            folders[:] = []
-        found |= {
-            os.path.relpath(path, root): f"larger than {MAX_FILE_BYTES // 2**20} MB"
-            for path in (Path(here) / name for name in files)
-            if is_there(path) and not path.is_symlink() and _is_large(path)
-        }
-    return found
+    # A pattern cannot hold a line break; a wildcard for one character can stand for it.
+    return "/" + special.replace("\n", "?").replace("\r", "?")

@@ -1,5 +1,6 @@
 """Finding the user's repository, without running anything that belongs to it."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,7 +35,8 @@ def find_repository(start: Path) -> Repository:
     )
     if result.ending != "exit" or result.exit_code != 0:
         raise _not_usable(start, result.stderr.decode("utf-8", "replace"))
-    bare, inside, git_dir = result.output.decode("utf-8", "surrogateescape").splitlines()[:3]
+    # A folder's name may hold a line break: what is a path comes last.
+    bare, inside, git_dir = os.fsdecode(result.output).removesuffix("\n").split("\n", 2)
     if bare == "true":
         raise UserError(
             f"{start} is a bare repository; Patch needs a working tree: git clone it", "repository"
@@ -43,15 +45,22 @@ def find_repository(start: Path) -> Repository:
         raise UserError(
             f"{start} is inside a .git folder; go to the working tree and try again", "repository"
         )
-    lines = git(call, "rev-parse", "--show-toplevel", "--git-common-dir", "--show-object-format")
-    top, common, object_format = lines.decode("utf-8", "surrogateescape").splitlines()[:3]
+    told = os.fsdecode(git(call, "rev-parse", "--show-object-format", "--show-toplevel"))
+    object_format, top = told.removesuffix("\n").split("\n", 1)
     return Repository(
         root=Path(top).resolve(),
         git_dir=Path(git_dir),
-        common_dir=(start / common).resolve(),
+        common_dir=_common_dir(Path(git_dir)),
         head_commit=_head(call),
         object_format=object_format,
     )
+
+
+def _common_dir(git_dir: Path) -> Path:
+    pointer = git_dir / "commondir"
+    if not pointer.is_file():
+        return git_dir
+    return (git_dir / os.fsdecode(pointer.read_bytes()).removesuffix("\n")).resolve()
 
 
 def _head(call: GitCall) -> str | None:

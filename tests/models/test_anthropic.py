@@ -1,6 +1,7 @@
 """The adapter of the Messages API against a real server on loopback: whole replies or errors."""
 
 import socket
+from dataclasses import replace
 
 import pytest
 
@@ -25,12 +26,14 @@ from tests.support.messages_server import (
     calls,
     ended,
     error_event,
+    event,
     garbage,
     html_page,
     http_error,
     redirect,
     reply,
     sliced,
+    slow,
     text,
     text_block,
     thinking_block,
@@ -219,3 +222,103 @@ def test_prices_are_those_of_the_table_and_unknown_ones_are_none() -> None:
     cached = cost_usd(MODEL, Usage(cache_read_tokens=1_000_000))
     assert cached is not None
     assert cached < price / 5
+
+
+def test_a_whole_reply_is_kept_however_its_connection_ends() -> None:
+    whole = text("Done.")
+    assert complete(broken(whole, len(whole.pieces))).content == (Text("Done."),)
+
+
+def test_a_reply_of_pings_alone_is_given_up() -> None:
+    now = iter(range(0, 10_000, 50))
+    pings = Answer((event("ping"),) * 9, headers={"content-type": "text/event-stream"})
+    with MessagesServer([slow(pings, between_s=0.005)]) as server:
+        model = AnthropicModel(MODEL, Endpoint(server.url, KEY), clock=lambda: float(next(now)))
+        with pytest.raises(ModelError, match="did not go on for 120 s") as caught:
+            model.complete(ask(), lambda _text: None)
+    assert (caught.value.code, caught.value.retryable) == ("deadline_exceeded", True)
+
+
+def test_a_service_that_calls_its_model_by_another_name_gets_its_thinking_back() -> None:
+    first = reply(thinking_block("Hm.", "s="), text_block("Yes."), model="model-file.gguf")
+    with MessagesServer([first, text("ok")]) as server:
+        model = AnthropicModel(MODEL, Endpoint(server.url, KEY))
+        made = model.complete(ask(), lambda _text: None)
+        said = Message("m2", "assistant", made.content)
+        model.complete(ask(user_message("m1", "Hi"), said, user_message("m3", "?")), print)
+        back = server.requests[1].json["messages"][1]["content"]
+    assert [block["type"] for block in back] == ["thinking", "text"]
+    assert made.model == "model-file.gguf"
+    assert made.cost_usd == cost_usd(MODEL, made.usage)
+
+
+def test_an_error_of_who_shows_the_text_is_not_taken_for_one_of_the_service() -> None:
+    def show(_text: str) -> None:
+        raise UnicodeEncodeError("ascii", "é", 0, 1, "no such letter")
+
+    with MessagesServer([text("é")]) as server, pytest.raises(UnicodeEncodeError):
+        AnthropicModel(MODEL, Endpoint(server.url, KEY)).complete(ask(), show)
+
+
+def test_a_redirection_is_not_followed_and_the_key_goes_nowhere_else() -> None:
+    with MessagesServer([text("ok")] * 2) as other:
+        for moved in (redirect(f"{other.url}/v1/messages", 302), redirect(f"{other.url}/", 308)):
+            assert "not followed" in str(failed(moved))
+        with (
+            MessagesServer(models=redirect(f"{other.url}/v1/models")) as server,
+            pytest.raises(ModelError, match="not followed"),
+        ):
+            list_models(Endpoint(server.url, KEY))
+        assert (other.requests, other.others) == ([], [])
+
+
+def test_the_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY", "HTTP_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    with MessagesServer([text("ok")]) as server:
+        monkeypatch.setenv("http_proxy", server.url)
+        AnthropicModel(MODEL, Endpoint("http://model.invalid", KEY)).complete(ask(), print)
+        assert server.requests[0].path == "http://model.invalid/v1/messages"
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "shown"),
+    [
+        (Endpoint(api_key=KEY, auth_token="other-token"), KEY),
+        (Endpoint(auth_token="other-token"), "other-token"),
+        (Endpoint(api_key=f" {KEY}\n"), KEY),
+        (Endpoint(), "none"),
+    ],
+)
+def test_one_key_is_shown_and_the_environment_has_no_say(
+    endpoint: Endpoint, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "key-of-the-environment")
+    with MessagesServer([text("ok")]) as server:
+        AnthropicModel(MODEL, replace(endpoint, base_url=server.url)).complete(ask(), print)
+        headers = server.requests[0].headers
+    keys = {headers.get("x-api-key"), headers.get("authorization", "").removeprefix("Bearer ")}
+    assert keys - {None, ""} == {shown}
+
+
+@pytest.mark.parametrize("url", ["http://[::1", "localhost:8080", "ftp://host"])
+def test_an_address_that_is_none_is_one_line(url: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        AnthropicModel(MODEL, Endpoint(url, KEY)).complete(ask(), lambda _text: None)
+    assert (caught.value.code, caught.value.retryable) == ("invalid_request", False)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_host_is_shown_without_what_opens_its_door() -> None:
+    assert Endpoint("https://me:word@host:1/path").host == "host:1"
+    assert KEY not in repr(Endpoint("https://host", KEY, KEY))
+
+
+@pytest.mark.parametrize("answer", ["{}", '{"data": [1]}', "[", '{"data": null}'])
+def test_a_list_of_models_that_is_none_is_one_line(answer: str) -> None:
+    body = Answer((answer.encode(),), headers={"content-type": "application/json"})
+    with (
+        MessagesServer(models=body) as server,
+        pytest.raises(ModelError, match="no list of models; name one with --model"),
+    ):
+        list_models(Endpoint(server.url))

@@ -102,3 +102,16 @@ def test_a_cost_limit_needs_a_price() -> None:
     check_price(ALIASES["sonnet"], cost_limit_given=True)
     with pytest.raises(UserError, match="price of my-own is not known"):
         check_price("my-own", cost_limit_given=True)
+
+
+def test_time_spent_in_attempts_counts_as_well() -> None:
+    hours = iter([0.0, 300.0, 601.0])
+    inner = ScriptedModel([down()] * 9)
+    model = RetryingModel(inner, sleep=lambda _s: None, clock=lambda: next(hours))
+    with pytest.raises(ModelError, match="down"):
+        model.complete(REQUEST, lambda _text: None)
+    assert len(inner.requests) == 2
+
+
+def test_an_empty_key_is_no_key() -> None:
+    assert choose(None, Endpoint(api_key="", auth_token="")).name == OFFLINE

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from patch_agent.core.errors import ConflictError
+from patch_agent.core.errors import ConflictError, StoreError
 from patch_agent.core.events import NoteAdded
 from patch_agent.stores.leases import LIFE_S
 from patch_agent.stores.owner import Owner, is_gone, this_process
@@ -73,7 +73,7 @@ def test_what_was_given_back_is_free(tmp_path: Path) -> None:
 RACE = """
 import sys, time
 from pathlib import Path
-from patch_agent.core.errors import ConflictError
+from patch_agent.core.errors import ConflictError, StoreError
 from patch_agent.stores.leases import Leases
 from patch_agent.stores.owner import this_process
 from patch_agent.stores.sqlite import SqliteStore
@@ -155,3 +155,60 @@ def test_an_answer_is_remembered_for_exactly_its_content(tmp_path: Path) -> None
     assert trust.is_remembered("repo", "tests", "hash")
     assert not trust.is_remembered("repo", "tests", "other")
     assert not trust.is_remembered("other", "tests", "hash")
+
+
+def test_a_living_process_of_this_host_keeps_its_lease_however_long(tmp_path: Path) -> None:
+    store = store_with(tmp_path / "log", "p1")
+    leases(store, clock=0.0).take_tree("tree", "p1")
+    other = Owner(this_process().host, os.getppid(), "another start")
+    with pytest.raises(ConflictError, match=f"process {os.getpid()} on "):
+        leases(store, other, clock=3 * LIFE_S).take_tree("tree", "p2")
+
+
+def test_a_dead_process_that_nobody_waited_for_is_gone() -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    stat = Path(f"/proc/{child.pid}/stat")
+    token = stat.read_text().rsplit(")", 1)[1].split()[19]
+    owner = Owner(this_process().host, child.pid, token)
+    assert not is_gone(owner)
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    assert stat.exists()
+    assert is_gone(owner)
+    child.communicate()
+    assert is_gone(owner)
+
+
+def test_a_session_that_is_not_there_has_no_lease(tmp_path: Path) -> None:
+    store = store_with(tmp_path / "log")
+    with pytest.raises(StoreError, match="there is no session p9"):
+        leases(store).take_session("p9")
+    assert store.connection.execute("SELECT count(*) FROM leases").fetchone() == (0,)
+
+
+OPENER = """
+import sys
+from pathlib import Path
+from patch_agent.stores.sqlite import SqliteStore
+print("ready", flush=True)
+sys.stdin.readline()
+print(len(SqliteStore(Path(sys.argv[1])).sessions(None)), flush=True)
+"""
+
+
+def test_many_first_runs_at_once_make_one_log(tmp_path: Path) -> None:
+    openers = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPENER, str(tmp_path / "home" / "log")],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for _ in range(6)
+    ]  # fmt: skip
+    for opener in openers:
+        assert opener.stdout is not None
+        assert opener.stdout.readline() == "ready\n"
+    for opener in openers:
+        assert opener.stdin is not None
+        opener.stdin.write("go\n")
+        opener.stdin.flush()
+    assert [opener.communicate() for opener in openers] == [("0\n", "")] * 6
