@@ -22,6 +22,7 @@ from patch_agent.core.protocols import Lease, Model
 from patch_agent.execution.environment import child_environment, find_program
 from patch_agent.models.anthropic import Endpoint
 from patch_agent.models.choice import OFFLINE, Choice, build
+from patch_agent.runners.caches import redirected_caches
 from patch_agent.runners.registry import runner_for
 from patch_agent.runners.tester import CommandTester
 from patch_agent.settings import Settings
@@ -76,8 +77,13 @@ def build_run(
         steers_tests=lambda path: any(runner.steers_tests(path) for runner in runners),
     )
     environment = child_environment(place.environ)
+    caches = storage.cache_folder(place.repository)
     tester = CommandTester(
-        place.repository.root, commands, place.settings.test_timeout_s, environment, storage.blobs
+        place.repository.root,
+        commands,
+        place.settings.test_timeout_s,
+        {**environment, **redirected_caches(caches)},
+        storage.blobs,
     )
     box = Toolbox(
         root=place.repository.root,

@@ -14,6 +14,7 @@ from patch_agent.stores.blobs import FileBlobs
 from patch_agent.stores.home import patch_home
 from patch_agent.stores.leases import Leases
 from patch_agent.stores.owner import this_process
+from patch_agent.stores.private_files import make_folder
 from patch_agent.stores.sqlite import SqliteStore
 from patch_agent.stores.trust import Trust
 from patch_agent.workspace.repository import Repository
@@ -34,6 +35,12 @@ class Storage:
         """The private git store of a working tree, with this session's index."""
         folder = self.home / "trees" / tree_key(repository.root)
         return GitSnapshots(repository, folder, session_id)
+
+    def cache_folder(self, repository: Repository) -> Path:
+        """Where test runs in a working tree keep what they keep between runs."""
+        folder = self.home / "caches" / tree_key(repository.root)
+        make_folder(folder)
+        return folder
 
     def sessions(self, key: str | None) -> tuple[SessionInfo, ...]:
         """The sessions of a working tree (None: of all), newest first; empty ones never began."""

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -213,3 +214,14 @@ def test_a_finished_session_goes_on_with_a_message_only(ended: Command) -> None:
         messages = server.requests[0].json["messages"]
     assert result["exit_code"] == 0
     assert [message["role"] for message in messages][-3:] == ["user", "assistant", "user"]
+
+
+def test_coverage_data_that_lies_about_does_not_stand_in_the_way(command: Command) -> None:
+    settings = (command.cwd / "pytest.ini").read_text()
+    (command.cwd / ".coverage").write_bytes(b"older data")
+    runs = f"{sys.executable} -m coverage run --source=. -m pytest"
+    with MessagesServer(GOOD) as server:
+        result = fix(command, server.url, "--test-cmd", runs)
+    assert (result["exit_code"], result["files_changed"]) == (0, ["calc.py"])
+    assert (command.cwd / ".coverage").read_bytes() == b"older data"
+    assert (command.cwd / "pytest.ini").read_text() == settings
