@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     import anthropic
 
 CONNECT_S = 10.0
-SILENCE_S = 60.0
-"""So long a connection may bring no byte."""
-IDLE_S = 120.0
+SILENCE_S = 180.0
+"""So long a connection may bring no byte; a slow local model takes minutes for a long prompt."""
+IDLE_S = 180.0
 """So long a reply may not go on, whatever keeps its connection busy."""
 API_VERSION = "2023-06-01"
 """The version whose events are read here; compatible servers know it too."""
