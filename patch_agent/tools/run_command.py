@@ -1,5 +1,6 @@
 """`run_command`: a shell command in the repository root, with an end, a limit and a cap."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,6 +13,15 @@ from patch_agent.tools.truncate import keep_ends
 DEFAULT_TIMEOUT_S = 120
 MAX_TIMEOUT_S = 600
 SHOWN_CHARS = 12_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """text: what is shown. blob: of the output, when that is more; without its `lost` bytes."""
+
+    text: str
+    blob: str = ""
+    lost: int = 0
 
 
 class RunCommand:
@@ -54,32 +64,39 @@ class RunCommand:
                     spill=spill,
                 )
             )
-            blob = self._keep(result, spill)
+            output = self._keep(result, spill)
         return ToolOutcome(
-            content=_content(result, limit, blob),
+            content=_content(result, limit, output),
             summary=f"{_short(command)}  {describe_end(result, limit)}",
             is_error=result.ending != "exit" or result.exit_code != 0,
             touched=None,
             exit_code=result.exit_code,
-            blobs=(blob,) if blob else (),
+            blobs=(output.blob,) if output.blob else (),
         )
 
-    def _keep(self, result: ProcessResult, spill: Path) -> str:
+    def _keep(self, result: ProcessResult, spill: Path) -> _Output:
         if len(result.text) <= SHOWN_CHARS and not result.omitted:
-            return ""
-        return self._box.blobs.put(spill.read_bytes() if spill.exists() else result.output)
+            return _Output(result.text)
+        full = spill.read_bytes() if spill.exists() else result.output
+        text = full.decode("utf-8", "replace")
+        lost = len(result.output) + result.omitted + len(result.tail) - len(full)
+        if lost > 0:
+            text += "\n" + result.tail.decode("utf-8", "replace")[-SHOWN_CHARS:]
+        return _Output(keep_ends(text, SHOWN_CHARS), self._box.blobs.put(full), lost)
 
 
-def _content(result: ProcessResult, limit: float, blob: str) -> str:
+def _content(result: ProcessResult, limit: float, output: _Output) -> str:
     lines = [describe_end(result, limit) + "."]
     if result.wanted_input:
         lines.append("It asked for input, and there is none: use flags that answer its questions.")
     if result.left_running:
         lines.append(f"{result.left_running} process(es) it left running were ended.")
-    if blob:
-        lines.append(f"The full output can be read with read_file, path {BLOB_PREFIX}{blob}.")
-    text = keep_ends(result.text, SHOWN_CHARS)
-    return "\n".join(lines) + "\nOutput:\n" + (text if text.strip() else "(none)")
+    if output.blob:
+        what = f"output but its last {output.lost} bytes" if output.lost else "full output"
+        path = BLOB_PREFIX + output.blob
+        lines.append(f"The {what} can be read with read_file, path {path}.")
+    text = output.text if output.text.strip() else "(none)"
+    return "\n".join(lines) + "\nOutput:\n" + text
 
 
 def describe_end(result: ProcessResult, limit: float) -> str:

@@ -1,6 +1,5 @@
 """Cutting long texts for a model, always with a visible mark of what is left out."""
 
-import re
 from collections.abc import Sequence
 
 from patch_agent.core.values import LineRange
@@ -46,30 +45,20 @@ def split_lines(text: str) -> list[str]:
 
 
 def keep_ends(text: str, cap: int) -> str:
-    """The head and the tail of a text, cut at line ends, with the lines left out counted."""
+    """The head and the tail of a text, cut at line ends, with the lines left out counted.
+
+    Lines are counted as read_file counts them, so that they can be asked for by these numbers.
+    """
     if len(text) <= cap:
         return text
-    # Counted as read_file counts them, so that the full text can be asked for by these numbers.
-    lines = re.findall(r"[^\n]*\n|[^\n]+", text)
-    head, used = _take(lines, cap // 2)
-    tail, _ = _take(list(reversed(lines[len(head) :])), cap - used)
-    left_out = len(lines) - len(head) - len(tail)
-    if left_out <= 0 or not (head or tail):
+    head = text[: text.rfind("\n", 0, cap // 2) + 1]
+    end_of_line = text.find("\n", len(text) - (cap - len(head)) - 1)
+    tail_at = end_of_line + 1 if end_of_line >= 0 else len(text)
+    if not head and tail_at == len(text):
         half = cap // 2
         return (
             f"{text[:half]}\n[... {len(text) - 2 * half} characters left out ...]\n{text[-half:]}"
         )
-    first = len(head) + 1
-    mark = f"[... lines {first}-{first + left_out - 1} left out ...]\n"
-    return "".join(head) + mark + "".join(reversed(tail))
-
-
-def _take(lines: Sequence[str], cap: int) -> tuple[list[str], int]:
-    taken: list[str] = []
-    used = 0
-    for line in lines:
-        if used + len(line) > cap:
-            break
-        taken.append(line)
-        used += len(line)
-    return taken, used
+    first = head.count("\n") + 1
+    last = text.count("\n", 0, tail_at) + (0 if text[tail_at - 1] == "\n" else 1)
+    return f"{head}[... lines {first}-{last} left out ...]\n{text[tail_at:]}"

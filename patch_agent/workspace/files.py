@@ -21,12 +21,15 @@ def hash_on_disk(path: Path) -> str:
         descriptor = _open(path)
     except OSError:
         return ""
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             return ""
-        with contextlib.suppress(OSError):
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    return ""
+    except OSError:
+        return ""
+    finally:
+        os.close(descriptor)
 
 
 def _open(path: Path) -> int:

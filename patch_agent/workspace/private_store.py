@@ -1,14 +1,14 @@
 """The private git store of a working tree, made ready once a session before its first snapshot."""
 
 import os
-import shutil
 import stat
 from collections.abc import Sequence
 from pathlib import Path
 
 from patch_agent.core.errors import UserError
 from patch_agent.workspace.coverage_rules import BY_PRODUCTS, by_product_of, user_excludes
-from patch_agent.workspace.git import GitCall, git, git_result
+from patch_agent.workspace.git import GitCall, git
+from patch_agent.workspace.index_files import seed_index
 from patch_agent.workspace.object_links import link_objects
 from patch_agent.workspace.repository import Repository
 
@@ -34,7 +34,7 @@ class PrivateStore:
         self._make()
         self._write_rules("user-exclude", user_excludes(self._repository))
         self._exclude()
-        is_new = self._seed_index()
+        is_new = seed_index(self._call, self._index)
         notes = self.draw_borders()
         self._force_tracked()
         if is_new:
@@ -63,14 +63,16 @@ class PrivateStore:
         return [name for name in names_of(found) if by_product_of(name) and name[-1] != "/"]
 
     def _make(self) -> None:
-        if not (self._store / "HEAD").exists():
+        # Written last: without it, an earlier start may have been killed half-way.
+        attributes = self._store / "info" / "attributes"
+        if not attributes.exists():
             self._store.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             form = f"--object-format={self._repository.object_format}"
             git(GitCall(self._repository.root, self._store), "init", "--quiet", "--template=", form)
             os.chmod(self._store, 0o700)
         link_objects(self._repository.common_dir / "objects", self._store / "objects")
         (self._store / "info").mkdir(exist_ok=True)
-        (self._store / "info" / "attributes").write_text(_ATTRIBUTES)
+        attributes.write_text(_ATTRIBUTES)
 
     def _write_rules(self, name: str, text: str) -> None:
         (self._store / "info" / name).write_bytes(os.fsencode(text))
@@ -79,27 +81,6 @@ class PrivateStore:
         rules = os.fsdecode((self._store / "info" / "user-exclude").read_bytes())
         lines = [*BY_PRODUCTS, *(_escaped(path) for path in self._borders)]
         self._write_rules("exclude", rules + "\n".join(lines) + "\n")
-
-    def _seed_index(self) -> bool:
-        """Begin with a copy of the newest index; whether this session had none."""
-        own = self._indexes(f"{self._index.stem}.*")
-        # Another session's index spares hashing at least: git compares times and sizes.
-        found = own or self._indexes("index-*")
-        if found and not self._index.exists():
-            shutil.copy2(max(found, key=lambda path: path.stat().st_mtime), self._index)
-            # It is only a cache: one that was torn by a power cut is made again.
-            if git_result(self._call, "ls-files", "-z", "--cached").exit_code != 0:
-                self._index.unlink()
-        return not own
-
-    def drop_older_indexes(self) -> None:
-        """Remove what earlier processes of this session left, now that all is in this index."""
-        for path in self._store.glob(f"{self._index.stem}.*"):
-            if path != self._index:
-                path.unlink(missing_ok=True)
-
-    def _indexes(self, pattern: str) -> list[Path]:
-        return [path for path in self._store.glob(pattern) if path.suffix != ".lock"]
 
     def _find_borders(self) -> dict[str, str]:
         listed = names_of(git(self._call, "ls-files", "-z", "-o", "--exclude-standard"))

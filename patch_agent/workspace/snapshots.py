@@ -16,6 +16,7 @@ from patch_agent.core.values import FileChange
 from patch_agent.workspace.changes import parse_raw
 from patch_agent.workspace.coverage_rules import by_product_of
 from patch_agent.workspace.git import GitCall, git, git_result
+from patch_agent.workspace.index_files import drop_older_indexes
 from patch_agent.workspace.private_store import PrivateStore, add_paths, names_of
 from patch_agent.workspace.repository import Repository
 
@@ -51,7 +52,7 @@ class GitSnapshots:
         self._index.with_name(self._index.name + ".lock").unlink(missing_ok=True)
         if not self._ready:
             notes = [*self._private.prepare(), *self._add_all()]
-            self._private.drop_older_indexes()
+            drop_older_indexes(self._index)
             self._ready = True
         elif touched is None:
             notes = self._add_all()

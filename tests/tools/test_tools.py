@@ -1,26 +1,32 @@
 """Each tool: what it does, what it records, and what it says when it refuses."""
 
+import codecs
+import json
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from patch_agent.core.errors import ToolError
+from patch_agent.core.events import NoteAdded, TodoChanged
 from patch_agent.core.evidence import FileRead, FileWritten, TestsRan
-from patch_agent.core.protocols import Invocation, Tool, ToolOutcome
-from patch_agent.core.state import FileSeen, State
+from patch_agent.core.protocols import Expectation, Invocation, Tool, ToolOutcome
+from patch_agent.core.state import FileSeen, State, TestRun
 from patch_agent.core.testing import TestReport
-from patch_agent.core.values import LineRange
+from patch_agent.core.values import LineRange, TodoItem
+from patch_agent.execution import capture
 from patch_agent.execution.environment import child_environment
 from patch_agent.stores.memory import MemoryBlobs
+from patch_agent.tools import run_command
 from patch_agent.tools.registry import build_tools
 from patch_agent.tools.toolbox import Toolbox
 from patch_agent.workspace.files import content_hash
 from tests.support.records import report
-from tests.support.repositories import make_repository, write_files
+from tests.support.repositories import fingerprint, make_repository, write_files
 
 RIPGREP = str(Path(sys.executable).parent / "rg")
 FILES = {"a.py": "one\ntwo\nthree\n", "sub/b.py": "def two():\n    pass\n", ".gitignore": "*.log\n"}
@@ -130,6 +136,25 @@ def test_an_empty_file_can_be_read(kit: Kit) -> None:
     assert kit.run("read_file", path="empty").content == "empty: empty file\n"
 
 
+def test_an_unknown_output_is_the_model_s_mistake_and_no_damage(kit: Kit) -> None:
+    for name in ("output:", "output:nonsense", "output:../../x", "output:" + "0" * 64):
+        assert "There is no output" in kit.refused("read_file", path=name)
+
+
+def test_a_mark_is_not_shown_as_text_and_line_ends_are_not_shown(kit: Kit) -> None:
+    write_files(kit.root, {"w.txt": b"\xef\xbb\xbfa\r\n\tb\r\n"})
+    assert kit.run("read_file", path="w.txt").content == "w.txt: 2 lines\n1\ta\n2\t\tb"
+
+
+def test_a_file_of_many_characters_is_shown_in_portions(kit: Kit) -> None:
+    write_files(kit.root, {"wide.txt": ("z" * 999 + "\n") * 100})
+    first = kit.run("read_file", path="wide.txt")
+    assert first.content.startswith("wide.txt: lines 1-31 of 100; go on with start_line=32\n")
+    assert first.facts[0].ranges == (LineRange(1, 31),)  # type: ignore[union-attr]
+    last = kit.run("read_file", path="wide.txt", start_line=90, end_line=5000)
+    assert last.content.startswith("wide.txt: lines 90-100 of 100\n")
+
+
 # --- list_files, search ------------------------------------------------------------------
 
 
@@ -168,6 +193,60 @@ def test_a_pattern_that_is_none_is_explained(kit: Kit) -> None:
     assert "unclosed group" in kit.refused("search", pattern="(")
     assert "pattern is empty" in kit.refused("search", pattern="")
     assert "outside of the repository" in kit.refused("search", pattern="x", path="..")
+
+
+def test_git_s_own_folder_cannot_be_asked_for_by_a_glob(kit: Kit) -> None:
+    (kit.root / ".git" / "secret.py").write_text("token two")
+    everything = kit.run("list_files").content
+    assert kit.run("list_files", glob="*").content == everything
+    assert kit.run("list_files", glob="**").content == everything
+    assert kit.run("list_files", glob=".git/**").content == "0 files"
+    assert kit.run("search", pattern="token", glob="*").content == "No matches."
+    assert "closed to tools" in kit.refused("search", pattern="token", path=".git")
+    assert "closed to tools" in kit.refused("list_files", path="sub/../.GIT")
+
+
+def test_odd_names_are_one_line_each(kit: Kit) -> None:
+    write_files(kit.root, {"odd/line\nbreak": "", "odd/sep\u2028": "", "odd/größe 日本": ""})
+    with open(os.fsencode(kit.root) + b"/odd/bytes\xff", "w"):
+        pass
+    assert kit.run("list_files", path="odd").content.splitlines() == [
+        "4 files", "odd/bytes\\xff", "odd/größe 日本", "odd/line\\nbreak", "odd/sep\\u2028",
+    ]  # fmt: skip
+
+
+def test_only_line_ends_end_the_lines_of_a_match(kit: Kit) -> None:
+    write_files(kit.root, {"ff.txt": b"hit\x0chit\xe2\x80\xa8hit\r\n"})
+    assert kit.run("search", pattern="hit").content == "1 match:\nff.txt:1:hit\x0chit\u2028hit"
+
+
+def test_matches_are_shown_though_another_file_cannot_be_read(kit: Kit) -> None:
+    partly = kit.root.parent / "rg"
+    partly.write_text("#!/bin/sh\necho a.py:2:two\necho 'b.py: Permission denied' >&2\nexit 2\n")
+    partly.chmod(0o755)
+    box = Toolbox(kit.root, kit.tester, kit.blobs, child_environment(os.environ), str(partly))
+    call = Invocation("c1", {"pattern": "two"}, kit.state, 1)
+    assert build_tools(box)["search"].run(call).content == "1 match:\na.py:2:two"
+    partly.write_text("#!/bin/sh\necho 'b.py: Permission denied' >&2\nexit 2\n")
+    with pytest.raises(ToolError, match=r"The search failed: b\.py: Permission denied"):
+        build_tools(box)["search"].run(call)
+
+
+def test_a_missing_search_program_is_said(kit: Kit) -> None:
+    box = Toolbox(kit.root, kit.tester, kit.blobs, {}, "/nowhere/rg")
+    with pytest.raises(ToolError, match="The search failed: /nowhere/rg: No such file"):
+        build_tools(box)["list_files"].run(Invocation("c1", {}, kit.state, 1))
+
+
+def test_a_place_to_search_that_is_not_there_is_named(kit: Kit) -> None:
+    assert "gone" in kit.refused("search", pattern="x", path="gone")
+    assert "gone" in kit.refused("list_files", path="gone")
+    assert kit.run("list_files", glob="*.none").content == "0 files"
+
+
+def test_very_many_matches_are_counted_as_at_least(kit: Kit) -> None:
+    write_files(kit.root, {"huge.txt": ("hit" + "x" * 290 + "\n") * 20_000})
+    assert kit.run("search", pattern="hit").content.startswith("at least ")
 
 
 # --- edit_file, write_file -----------------------------------------------------------------
@@ -229,6 +308,119 @@ def test_a_rewritten_file_keeps_its_line_ends(kit: Kit) -> None:
     assert "already has exactly this" in kit.refused("write_file", path="w.txt", content="a\nB\n")
 
 
+@pytest.mark.parametrize("tool", ["edit_file", "write_file"])
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("../x", "outside of the repository"),
+        ("/etc/passwd", "outside of the repository"),
+        ("out/x", "leads outside"),
+        (".git/config", "closed to tools"),
+        ("sub", "is a folder"),
+        ("pipe", "neither a file nor a folder"),
+        ("a\x00", "holds a NUL"),
+    ],
+)
+def test_what_may_not_be_written_is_refused(kit: Kit, tool: str, path: str, words: str) -> None:
+    (kit.root / "out").symlink_to("..")
+    os.mkfifo(kit.root / "pipe")
+    more = {"edits": edit("a", "b")} if tool == "edit_file" else {"content": "x"}
+    before = fingerprint(kit.root)
+    assert words in kit.refused(tool, path=path, **more)
+    assert fingerprint(kit.root) == before
+
+
+def test_a_file_that_is_not_there_is_not_edited(kit: Kit) -> None:
+    assert "There is no file gone.py" in kit.refused(
+        "edit_file", path="gone.py", edits=edit("a", "b")
+    )
+
+
+def test_a_binary_file_is_not_edited_and_not_rewritten(kit: Kit) -> None:
+    write_files(kit.root, {"bin": b"a\x00b"})
+    seen = {"bin": FileSeen(content_hash(b"a\x00b"), ())}
+    kit.state = State(root=str(kit.root), files_read=seen)
+    assert "binary" in kit.refused("edit_file", path="bin", edits=edit("a", "b"))
+    assert "binary" in kit.refused("write_file", path="bin", content="text")
+
+
+def test_several_edits_are_all_made_or_none(kit: Kit) -> None:
+    kit.run("read_file", path="a.py")
+    both = [*edit("one", "1"), *edit("gone", "x")]
+    assert kit.refused("edit_file", path="a.py", edits=both).startswith("Edit 2: ")
+    assert (kit.root / "a.py").read_text() == FILES["a.py"]
+    outcome = kit.run("edit_file", path="a.py", edits=[*edit("one", "1"), *edit("1\ntwo", "12")])
+    assert (kit.root / "a.py").read_text() == "12\nthree\n"
+    assert outcome.summary == "a.py  +2 -3"
+
+
+def test_what_was_seen_moves_with_an_edit(kit: Kit) -> None:
+    write_files(kit.root, {"n.txt": "".join(f"{n}\n" for n in range(1, 21))})
+    kit.run("read_file", path="n.txt", start_line=10, end_line=12)
+    outcome = kit.run("edit_file", path="n.txt", edits=edit("\n2\n", "\n2\n2a\n2b\n"))
+    assert outcome.facts == (
+        FileWritten(
+            "n.txt",
+            content_hash((kit.root / "n.txt").read_bytes()),
+            (LineRange(3, 5), LineRange(12, 14)),
+        ),
+    )
+
+
+def test_a_match_by_line_ends_is_told(kit: Kit) -> None:
+    write_files(kit.root, {"w.txt": b"a\r\nb\r\n"})
+    kit.run("read_file", path="w.txt")
+    outcome = kit.run("edit_file", path="w.txt", edits=edit("a\nb", "a\nB"))
+    assert outcome.content == "w.txt changed (+1 -1 lines), matched by line ends.\n1\ta\n2\tB"
+
+
+def test_a_link_to_nothing_makes_the_file_that_it_names(kit: Kit) -> None:
+    (kit.root / "link").symlink_to("sub/real.txt")
+    outcome = kit.run("write_file", path="link", content="x\n")
+    assert outcome.touched == ("sub/real.txt",)
+    assert (kit.root / "link").is_symlink()
+    assert (kit.root / "sub" / "real.txt").read_text() == "x\n"
+
+
+def test_the_intent_of_a_new_file_has_no_bytes_before(kit: Kit) -> None:
+    call = Invocation("c", {"path": "new", "content": "a\n"}, kit.state, 1)
+    expected = kit.tools["write_file"].expected(call)
+    assert expected == Expectation({"new": ""}, {"new": content_hash(b"a\n")})
+    assert not (kit.root / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"), [("", "0 lines"), ("a", "1 line"), ("a\n", "1 line"), ("a\nb", "2 lines")]
+)
+def test_lines_are_counted_as_read_file_counts_them(kit: Kit, content: str, lines: str) -> None:
+    outcome = kit.run("write_file", path="new", content=content)
+    assert outcome.content == f"new created ({lines}, {len(content)} bytes)."
+
+
+def test_a_rewritten_file_keeps_its_mark_and_encoding(kit: Kit) -> None:
+    write_files(kit.root, {"m.txt": codecs.BOM_UTF16_LE + "a\r\n".encode("utf-16-le")})
+    kit.run("read_file", path="m.txt")
+    kit.run("write_file", path="m.txt", content="\ufeffé\n")
+    assert (kit.root / "m.txt").read_bytes() == (codecs.BOM_UTF16_LE + "é\r\n".encode("utf-16-le"))
+
+
+def test_a_character_that_cannot_be_written_is_refused(kit: Kit) -> None:
+    write_files(kit.root, {"l.txt": "gr\xfc\xdfe und so weiter\n".encode("latin-1")})
+    kit.run("read_file", path="l.txt")
+    assert "cannot hold" in kit.refused("edit_file", path="l.txt", edits=edit("so", "漢"))
+    assert "cannot hold" in kit.refused("write_file", path="l.txt", content="漢\n")
+    assert "not valid Unicode" in kit.refused("write_file", path="new", content="\ud800")
+    assert not (kit.root / "new").exists()
+
+
+def test_a_text_with_parts_left_out_does_not_replace_a_file(kit: Kit) -> None:
+    write_files(kit.root, {"big.py": "".join(f"x{n} = {n}\n" for n in range(300))})
+    kit.run("read_file", path="big.py")
+    told = kit.refused("write_file", path="big.py", content="x0 = 1\n# ... rest unchanged ...\n")
+    assert "Line 2 of the content ('# ... rest unchanged ...')" in told
+    assert (kit.root / "big.py").read_text().count("\n") == 300
+
+
 # --- run_command ---------------------------------------------------------------------------
 
 
@@ -236,6 +428,27 @@ def test_a_command_tells_how_it_ended_and_what_it_wrote(kit: Kit) -> None:
     outcome = kit.run("run_command", command="echo out; echo err >&2; exit 3")
     assert outcome.content == "exit code 3.\nOutput:\nout\nerr\n"
     assert (outcome.is_error, outcome.exit_code, outcome.touched) == (True, 3, None)
+
+
+def test_a_command_runs_in_the_root_with_no_input(kit: Kit) -> None:
+    outcome = kit.run("run_command", command="pwd; cat; test -t 0 || echo no terminal")
+    assert outcome.content == f"exit code 0.\nOutput:\n{kit.root}\nno terminal\n"
+    assert (outcome.is_error, outcome.exit_code, outcome.blobs) == (False, 0, ())
+    assert kit.run("run_command", command="true").content == "exit code 0.\nOutput:\n(none)"
+
+
+def test_a_command_that_dies_or_cannot_start_says_so(kit: Kit) -> None:
+    assert "ended by signal 9" in kit.run("run_command", command="kill -9 $$").content
+    for command in ("a\x00b", "\ud800"):
+        outcome = kit.run("run_command", command=command)
+        assert outcome.is_error
+        assert outcome.content.startswith("could not be started (/bin/sh: ")
+
+
+def test_what_a_command_leaves_running_is_ended_and_told(kit: Kit) -> None:
+    outcome = kit.run("run_command", command="sleep 60 & echo begun")
+    assert "1 process(es) it left running were ended." in outcome.content
+    assert not outcome.is_error
 
 
 def test_a_command_sees_no_key(kit: Kit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,6 +482,36 @@ def test_large_output_is_cut_and_kept_whole(kit: Kit) -> None:
     assert f"output:{blob}" in outcome.content
 
 
+def test_the_lines_left_out_are_those_of_the_full_output(kit: Kit) -> None:
+    command = "printf 'a\\rb\\fc\\n'; seq 1 20000"
+    outcome = kit.run("run_command", command=command)
+    found = re.search(r"\[\.\.\. lines (\d+)-(\d+) left out \.\.\.\]\n(\d+)", outcome.content)
+    assert found is not None
+    # The first line is not of seq: line n + 1 holds n.
+    assert found[2] == found[3]
+    first = int(found[1])
+    page = kit.run("read_file", path=f"output:{outcome.blobs[0]}", start_line=first, end_line=first)
+    assert page.content.endswith(f"\n{first}\t{first - 1}")
+
+
+def test_of_output_beyond_all_limits_the_end_is_shown_too(
+    kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(capture, "SPILL_LIMIT", 1_000)
+    monkeypatch.setattr(run_command, "SHOWN_CHARS", 2_000)
+    outcome = kit.run("run_command", command="seq 1 20000")
+    assert len(kit.blobs.get(outcome.blobs[0])) == 1_000
+    assert "The output but its last 107894 bytes can be read with read_file" in outcome.content
+    assert outcome.content.endswith("19999\n20000\n")
+
+
+def test_one_endless_line_is_cut_in_the_middle(kit: Kit) -> None:
+    outcome = kit.run("run_command", command="printf 'x%.0s' $(seq 1 30000); printf end")
+    assert "[... 18003 characters left out ...]" in outcome.content
+    assert outcome.content.endswith("xend")
+    assert len(kit.blobs.get(outcome.blobs[0])) == 30_003
+
+
 # --- run_tests -----------------------------------------------------------------------------
 
 
@@ -299,6 +542,30 @@ def test_what_is_no_pass_is_called_so(kit: Kit, reports: tuple[TestReport, ...],
     assert outcome.is_error
 
 
+def test_the_wording_of_a_failing_run_leads_to_what_failed(kit: Kit) -> None:
+    output = kit.blobs.put(b"all of it")
+    failed = replace(report(1, a="passed", b="failed"), output_blob=output)
+    kit.tester.reports = (failed,)
+    outcome = kit.run("run_tests")
+    assert outcome.content.startswith("FAILED: 1 failed, 1 passed in 0.50 s.\n")
+    assert f"Full output: read_file, path output:{output}." in outcome.content
+    assert (outcome.blobs, outcome.exit_code, outcome.touched) == ((output,), 1, None)
+
+
+def test_a_command_that_could_not_start_is_no_pass(kit: Kit) -> None:
+    kit.tester.reports = (replace(report(0), ending="not_started", exit_code=None),)
+    outcome = kit.run("run_tests")
+    assert outcome.content.startswith("FAILED: ")
+    assert outcome.is_error
+
+
+def test_without_a_test_command_nothing_runs(kit: Kit) -> None:
+    kit.state = State(root=str(kit.root))
+    outcome = kit.tools["run_tests"].run(Invocation("c1", {}, kit.state, 1))
+    assert outcome.content == "NO TESTS RAN: no test command is known for this repository."
+    assert (outcome.is_error, outcome.facts, kit.tester.selections) == (True, (), [])
+
+
 # --- todo, note ----------------------------------------------------------------------------
 
 
@@ -311,6 +578,49 @@ def test_todo_items_are_added_and_updated_by_id(kit: Kit) -> None:
 def test_a_note_is_kept_and_limited(kit: Kit) -> None:
     assert kit.run("note", text="remember").content == "Noted."
     assert "1 to 2000" in kit.refused("note", text=" ")
+
+
+def test_known_todo_items_are_changed_and_the_others_stay(kit: Kit) -> None:
+    kit.state = replace(kit.state, todo=(TodoItem("1", "look"), TodoItem("2", "mend", "doing")))
+    outcome = kit.tools["todo"].run(
+        Invocation("c1", {"items": [{"id": "1", "status": "done"}]}, kit.state, 1)
+    )
+    assert outcome.content == "1 [done] look\n2 [doing] mend"
+    assert outcome.facts == (
+        TodoChanged((TodoItem("1", "look", "done"), TodoItem("2", "mend", "doing"))),
+    )
+    many = [{"id": str(n), "text": "x"} for n in range(200)]
+    assert "more than 100 items" in kit.refused("todo", items=many)
+
+
+def test_a_note_is_recorded_as_the_model_s(kit: Kit) -> None:
+    assert kit.run("note", text=" remember\nthis ").facts == (NoteAdded("remember\nthis"),)
+    assert "1 to 2000" in kit.refused("note", text="x" * 2001)
+
+
+# --- repair_search -------------------------------------------------------------------------
+
+
+def test_the_repair_search_is_offered_only_where_there_is_one(kit: Kit) -> None:
+    asked: list[object] = []
+
+    def search(task: str, failing: tuple[str, ...], progress: Any) -> str:
+        progress("looking")
+        asked.append((task, failing))
+        return json.dumps({"problem": None, "tried": 9, "plausible": 1})
+
+    assert "repair_search" not in kit.tools
+    box = Toolbox(
+        kit.root, kit.tester, kit.blobs, child_environment({}), RIPGREP, repair_search=search
+    )
+    tool = build_tools(box)["repair_search"]
+    with pytest.raises(ToolError, match="No test is known to fail"):
+        tool.run(Invocation("c1", {"task": "mend"}, kit.state, 1))
+    run = TestRun("baseline", 0, "t1", (report(1, a="failed", b="passed", c="error"),))
+    state = replace(kit.state, baseline=run)
+    outcome = tool.run(Invocation("c1", {"task": "mend"}, state, 1))
+    assert outcome.summary == "9 edits tried, 1 pass all tests"
+    assert asked == [("mend", tuple(sorted(k for k, v in run.outcomes.items() if v != "passed")))]
 
 
 def test_every_description_is_for_a_reader(kit: Kit) -> None:

@@ -80,6 +80,121 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, make: object, words: str) 
         read_bytes(path, 100)
 
 
+# --- Nothing is left behind, nothing is claimed ------------------------------------------------
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def refuse(_descriptor: int) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_new_file_that_cannot_be_written_leaves_no_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "there").mkdir()
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(ToolError, match="nothing was changed"):
+        atomic_write(tmp_path / "there" / "x" / "y" / "z.txt", b"new", expect_sha256=None)
+    assert names(tmp_path) == ["there"]
+    assert names(tmp_path / "there") == []
+
+
+def test_a_hard_linked_file_that_cannot_be_written_is_as_before(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.link(file, file.with_name("b.txt"))
+    monkeypatch.setattr(os, "fsync", refuse)
+    with pytest.raises(ToolError, match="nothing was changed"):
+        atomic_write(file, b"something longer", expect_sha256=content_hash(b"old"))
+    assert file.with_name("b.txt").read_bytes() == b"old"
+
+
+def test_what_a_killed_write_left_is_no_obstacle_and_goes(file: Path) -> None:
+    file.with_name(".a.txt.patch-new").write_bytes(b"half")
+    atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
+    assert names(file.parent) == ["a.txt"]
+    assert file.read_bytes() == b"new"
+
+
+def test_once_the_file_is_there_it_is_a_success(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = os.fsync
+
+    def only_files(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(22, "Invalid argument")
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", only_files)
+    assert atomic_write(file, b"new", expect_sha256=content_hash(b"old")) == content_hash(b"new")
+
+
+def test_what_changes_while_the_new_bytes_are_written_is_kept(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync = os.fsync
+
+    def with_a_neighbour(descriptor: int) -> None:
+        sync(descriptor)
+        file.write_bytes(b"theirs")
+
+    monkeypatch.setattr(os, "fsync", with_a_neighbour)
+    with pytest.raises(ToolError, match="changed while it was edited"):
+        atomic_write(file, b"ours", expect_sha256=content_hash(b"old"))
+    assert file.read_bytes() == b"theirs"
+    assert names(file.parent) == ["a.txt"]
+
+
+def test_a_link_that_took_the_place_of_a_file_is_not_replaced(file: Path) -> None:
+    file.rename(file.with_name("real.txt"))
+    file.symlink_to("real.txt")
+    with pytest.raises(ToolError, match="not a regular file any more"):
+        atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
+    assert file.is_symlink()
+    assert file.read_bytes() == b"old"
+
+
+def test_the_longest_names_can_be_written(tmp_path: Path) -> None:
+    for name in ("x" * 255, "ö" * 127):
+        atomic_write(tmp_path / name, b"new", expect_sha256=None)
+        atomic_write(tmp_path / name, b"newer", expect_sha256=content_hash(b"new"))
+    assert len(names(tmp_path)) == 2
+
+
+def test_extended_attributes_and_group_stay(file: Path) -> None:
+    try:
+        os.setxattr(file, "user.colour", b"red")
+    except OSError:
+        pytest.skip("this file system keeps no attributes")
+    atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
+    assert os.getxattr(file, "user.colour") == b"red"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_owner_group_and_set_id_bits_stay(file: Path) -> None:
+    os.chown(file, 12345, 54321)
+    file.chmod(0o2755)
+    atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
+    info = file.stat()
+    assert (info.st_uid, info.st_gid, stat.S_IMODE(info.st_mode)) == (12345, 54321, 0o2755)
+
+
+def test_a_folder_that_cannot_hold_a_file_is_named(file: Path) -> None:
+    with pytest.raises(ToolError, match=r"z\.txt could not be written \(.*\); nothing was changed"):
+        atomic_write(file / "z.txt", b"new", expect_sha256=None)
+
+
+def test_a_pipe_has_no_hash_and_holds_nobody(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert hash_on_disk(tmp_path / "pipe") == ""
+    assert hash_on_disk(tmp_path) == ""
+    assert hash_on_disk(tmp_path / "gone") == ""
+
+
 # --- Paths -------------------------------------------------------------------------------
 
 
@@ -123,7 +238,8 @@ def test_an_absolute_path_inside_is_taken(root: Path) -> None:
     "given",
     ["", "../secret", "/etc/passwd", "sub/../../secret", "outer/secret", "~/x", "a\x00b", "loop/x",
      ".git/config", ".GIT/config", "sub/.git", "git~1/x", ".git\u200c/x", ".git /config", "pipe",
-     ".git::$INDEX_ALLOCATION/x"],
+     ".git::$INDEX_ALLOCATION/x", ".ｇｉｔ/x", ".git.", "inner/.git/x", "new/.git/hooks/x",
+     "\ud800", "x" * 300 + "/../../secret", "a.txt/x", "~user", "inner/../../secret"],
 )  # fmt: skip
 def test_paths_that_lead_elsewhere_are_refused(root: Path, given: str) -> None:
     with pytest.raises(ToolError):
