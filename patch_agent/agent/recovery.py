@@ -11,6 +11,9 @@ from patch_agent.core.values import LineRange
 HashOf = Callable[[str], str]
 """Path relative to the root -> SHA-256 of the bytes there; "" when there is no file."""
 
+RUNS_TESTS = ("run_tests", "repair_search")
+"""Tools that run the test command and nothing else: making them again does no harm."""
+
 
 def settle_open_intents(session: Session, effects: Effects, hash_of: HashOf) -> tuple[str, ...]:
     """Give every open intent an outcome or queue it again; returns one line on each, for people."""
@@ -24,9 +27,9 @@ def _settle_one(session: Session, effects: Effects, hash_of: HashOf, intent: Eff
         return _run_again(session, intent, "it only reads, so it is run again")
     if intent.effect == "probe":
         return _look(session, effects, hash_of, intent)
-    if intent.tool == "run_tests":
+    if intent.tool in RUNS_TESTS:
         effects.record_changes(intent, None)
-        return _run_again(session, intent, "the test run is made again")
+        return _run_again(session, intent, "it only runs the tests, so it is made again")
     return _tell_unknown(session, effects, intent)
 
 

@@ -1,12 +1,15 @@
 """The main job without a key: the demo, and the fixture repositories by the same path."""
 
 import shutil
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import SETTINGS
-from tests.support.command import Command
+from tests.support.command import Command, environment
 from tests.support.repositories import git
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "repos"
@@ -76,3 +79,26 @@ def test_where_all_tests_pass_it_says_that_there_is_nothing_to_repair(tmp_path: 
     result = command.json("fix", "look for faults", "--yes")
     assert (result["reason"], result["exit_code"]) == ("gave_up", 1)
     assert "No test fails" in result["text"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_search_that_was_cut_off_is_made_again(number: int, tmp_path: Path) -> None:
+    command = unpacked("cart_totals", tmp_path)
+    process = subprocess.Popen(
+        ["patch", "fix", "the totals are wrong", "--yes"],
+        cwd=command.cwd,
+        env=environment(command.home),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout is not None
+    while "tests before the first edit" not in process.stdout.readline():
+        continue
+    time.sleep(1.0)
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    assert git(command.cwd, "status", "--porcelain") == ""
+    result = command.json("resume", "--yes")
+    assert (result["exit_code"], result["files_changed"]) == (0, ["shop/pricing.py"])

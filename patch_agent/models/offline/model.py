@@ -11,6 +11,8 @@ from patch_agent.core.values import Usage
 
 MAX_TRIES = 3
 CONTEXT_LINES = 20
+CUT_OFF = ("Stopped by the user", "Outcome unknown")
+DENIED = "A person did not allow"
 USE_A_MODEL = (
     "A language model may do better: set ANTHROPIC_API_KEY, or name a server with --base-url."
 )
@@ -88,7 +90,12 @@ def _search(task: str) -> ModelReply:
 
 def _go_on(exchanges: list[Exchange], task: str) -> ModelReply:
     last = exchanges[-1]
-    found = next((e for e in exchanges if e.call.name == "repair_search"), None)
+    if last.result.content.startswith(CUT_OFF):
+        return _call(last.call.name, **(last.call.arguments or {}))
+    if last.result.content.startswith(DENIED):
+        return _give_up("I was not allowed to run the tests, and cannot work without them.")
+    searches = (e for e in reversed(exchanges) if e.call.name == "repair_search")
+    found = next((e for e in searches if e.is_ok), None)
     match last.call.name:
         case "run_tests" if found is None:
             return _after_first_run(last, task)
@@ -129,8 +136,11 @@ def _read(repair: dict[str, Json]) -> ModelReply:
 
 def _tried(exchanges: list[Exchange]) -> list[Exchange]:
     """The edits that were made, without those that took one back."""
-    edits = [e for e in exchanges if e.call.name == "edit_file"]
-    return edits[::2]
+    return _edits(exchanges)[::2]
+
+
+def _edits(exchanges: list[Exchange]) -> list[Exchange]:
+    return [e for e in exchanges if e.call.name == "edit_file" and e.is_ok]
 
 
 def _edit(exchanges: list[Exchange], found: Exchange) -> ModelReply:
@@ -139,7 +149,7 @@ def _edit(exchanges: list[Exchange], found: Exchange) -> ModelReply:
 
 
 def _after_edit(exchanges: list[Exchange], found: Exchange) -> ModelReply:
-    edits = [e for e in exchanges if e.call.name == "edit_file"]
+    edits = _edits(exchanges)
     if len(edits) % 2:
         return _call("run_tests")
     repairs = _repairs(found)

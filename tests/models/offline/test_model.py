@@ -98,7 +98,7 @@ def test_success_says_what_was_wrong_and_how_sure_it_is() -> None:
         ((), ("Not done yet: tests fail.",), "not satisfied"),
         ((PASSED,), ("x",), "No test fails"),
         ((("run_tests", {}, "NO TESTS RAN: none.", True),), ("x",), "cannot be run as they are"),
-        ((("repair_search", {}, "A person did not allow this call.", True),), FAILING, "not allow"),
+        ((("repair_search", {}, "A person did not allow this.", True),), FAILING, "not allowed"),
         ((("repair_search", {}, json.dumps(NOTHING), False),), FAILING, "I found no repair"),
         ((SEARCH, (*READ[:2], "There is no file m.py", True)), FAILING, "read_file did not work"),
         ((SEARCH, READ, (*EDIT[:2], "changed on disk", True)), FAILING, "edit_file did not work"),
@@ -113,6 +113,16 @@ def test_giving_up_says_why(turns: tuple[Turn, ...], said: tuple[str, ...], word
     reply = decide(conversation(*turns, said=said))
     assert reply.stop_reason == "gave_up"
     assert words in text_of(reply)
+
+
+@pytest.mark.parametrize("words", ["Stopped by the user before it ended.", "Outcome unknown: x"])
+def test_what_was_cut_off_is_done_again(words: str) -> None:
+    cut_search = (*SEARCH[:2], words, True)
+    cut_tests: Turn = ("run_tests", {}, words, True)
+    assert call_of(decide(conversation(cut_search))) == SEARCH[:2]
+    assert call_of(decide(conversation(cut_search, SEARCH)))[0] == "read_file"
+    assert call_of(decide(conversation(SEARCH, READ, EDIT, cut_tests))) == ("run_tests", {})
+    assert decide(conversation(SEARCH, READ, EDIT, cut_tests, PASSED)).stop_reason == "end_turn"
 
 
 def test_no_repair_names_suspects_what_was_left_alone_and_what_else_to_do() -> None:
