@@ -5,7 +5,6 @@ import sysconfig
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from patch_agent.agent.checks import DoneCheck
 from patch_agent.agent.dispatch import Dispatch
@@ -91,7 +90,7 @@ def build_run(
         blobs=storage.blobs,
         environment=environment,
         ripgrep=find_ripgrep(environment["PATH"], place.repository.root),
-        repair_search=_search_in_copy(snapshots, commands, environment)
+        repair_search=_search_in_copy(place, snapshots, commands, environment)
         if choice.name == OFFLINE
         else None,
     )
@@ -116,14 +115,14 @@ def _offline_model() -> Model:
 
 
 def _search_in_copy(
-    snapshots: GitSnapshots, commands: Commands, environment: Mapping[str, str]
+    place: Place, snapshots: GitSnapshots, commands: Commands, environment: Mapping[str, str]
 ) -> RepairSearch:
     def search(task: str, failing: tuple[str, ...], progress: Callable[[str], None]) -> str:
         from patch_agent.models.offline.search import SearchRequest
         from patch_agent.models.offline.search import search as search_repairs
 
-        with TemporaryDirectory(prefix="patch-search-") as folder:
-            root = Path(folder).resolve() / "tree"
+        with place.storage.scratch_folder(place.repository) as folder:
+            root = folder / "tree"
             root.mkdir()
             snapshots.materialise(snapshots.take().tree, root)
             request = SearchRequest(root, commands[0], failing, task, environment)

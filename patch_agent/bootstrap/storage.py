@@ -3,6 +3,7 @@
 import hashlib
 import os
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -41,6 +42,20 @@ class Storage:
         folder = self.home / "caches" / tree_key(repository.root)
         make_folder(folder)
         return folder
+
+    @contextmanager
+    def scratch_folder(self, repository: Repository) -> Iterator[Path]:
+        """An empty folder for the time of the block; what a killed process left there goes.
+
+        The lease of the working tree sees to it that nobody else uses it.
+        """
+        folder = (self.home / "scratch" / tree_key(repository.root)).resolve()
+        shutil.rmtree(folder, ignore_errors=True)
+        make_folder(folder)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def sessions(self, key: str | None) -> tuple[SessionInfo, ...]:
         """The sessions of a working tree (None: of all), newest first; empty ones never began."""

@@ -102,3 +102,4 @@ def test_a_search_that_was_cut_off_is_made_again(number: int, tmp_path: Path) ->
     assert git(command.cwd, "status", "--porcelain") == ""
     result = command.json("resume", "--yes")
     assert (result["exit_code"], result["files_changed"]) == (0, ["shop/pricing.py"])
+    assert list((command.home / "scratch").iterdir()) == []
