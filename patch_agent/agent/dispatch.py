@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from patch_agent.agent.effects import Effects
 from patch_agent.agent.session import Session
-from patch_agent.core.errors import ToolError
 from patch_agent.core.events import ApprovalRequested, CallRejected, EffectIntended
 from patch_agent.core.messages import ToolCall
 from patch_agent.core.policy import Ruling, rule_for_call, subject_hash
@@ -58,8 +57,7 @@ class Dispatch:
         invocation = self._invocation(call, step)
         try:
             expectation = tool.expected(invocation)
-        except ToolError:
-            # The tool will say so again when it runs; nothing will be written.
+        except Exception:  # whatever it is, the tool will meet it again when it runs, and say so
             expectation = Expectation()
         intent = EffectIntended(
             call_id=call.id,

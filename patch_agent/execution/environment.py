@@ -55,7 +55,7 @@ def find_program(name: str, path: str, outside: Path) -> str | None:
     """The absolute path of a program on `path` that does not lie inside `outside`; None if none."""
     for folder in clean_path(path).split(os.pathsep):
         candidate = Path(folder) / name
-        if not candidate.is_file() or not os.access(candidate, os.X_OK):
+        if not os.path.isfile(candidate) or not os.access(candidate, os.X_OK):
             continue
         if not candidate.resolve().is_relative_to(outside.resolve()):
             return str(candidate)

@@ -102,7 +102,9 @@ class Pytest:
 def _find_settings(root: Path) -> str | None:
     for name, mark in _SETTINGS.items():
         try:
-            text = (root / name).read_text("utf-8", "replace") if (root / name).is_file() else None
+            text = (
+                (root / name).read_text("utf-8", "replace") if os.path.isfile(root / name) else None
+            )
         except OSError:
             continue
         if text is not None and mark in text:

@@ -42,14 +42,14 @@ def _local_environment(root: Path) -> Path | None:
 def _python_in(environment: Path) -> Path | None:
     for relative in ("bin/python", "Scripts/python.exe"):
         python = environment / relative
-        if python.exists():
+        if os.path.exists(python):
             return python
     return None
 
 
 def _has_pytest(prefix: Path) -> bool:
     places = (*prefix.glob("lib/python3*/site-packages"), prefix / "Lib" / "site-packages")
-    return any((place / "pytest").is_dir() for place in places)
+    return any(os.path.isdir(place / "pytest") for place in places)
 
 
 def _tool_environment(root: Path, path: str) -> tuple[tuple[str, ...], str] | None:
@@ -58,7 +58,7 @@ def _tool_environment(root: Path, path: str) -> tuple[tuple[str, ...], str] | No
         ("poetry.lock", "poetry", ("run", "python")),
     ):
         program = _on_path(tool, path)
-        if (root / lock).is_file() and program is not None:
+        if os.path.isfile(root / lock) and program is not None:
             return (program, *start), f"through {tool} ({lock})"
     return None
 

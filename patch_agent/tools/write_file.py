@@ -1,5 +1,7 @@
 """`write_file`: a new file, or the whole text of one that was read."""
 
+import os
+
 from patch_agent.core.errors import ToolError
 from patch_agent.core.evidence import FileWritten
 from patch_agent.core.protocols import Expectation, Invocation, ToolOutcome, ToolSpec
@@ -52,7 +54,7 @@ class WriteFile:
     def _plan(self, call: Invocation) -> tuple[RepoPath, str | None, bytes]:
         path = resolve(self._box.root, str(call.arguments["path"]))
         content = str(call.arguments["content"])
-        if not path.absolute.exists():
+        if not os.path.exists(path.absolute):
             return path, None, _to_bytes(content)
         old = read_bytes(path.absolute, MAX_BYTES)
         check_seen(call.state, path.relative, old)

@@ -66,7 +66,8 @@ def _excludes_file(repository: Repository) -> Path | None:
 
 def _named_in(repository: Repository, config: Path) -> Path | None:
     # Reading a value runs nothing; the user's file is not otherwise in force for our calls.
-    if not config.is_file():
+    # A home that is another user's may not be looked into: then it has no rules for us.
+    if not os.path.isfile(config):
         return None
     call = GitCall(repository.root)
     asked = ("--includes", "--file", str(config), "--get", "core.excludesFile")

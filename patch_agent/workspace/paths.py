@@ -36,7 +36,7 @@ def resolve(root: Path, text: str) -> RepoPath:
     if not lexical.is_relative_to(top):
         raise ToolError(f"{text} is outside of the repository; give a path relative to its root.")
     try:
-        real = Path(os.path.realpath(lexical, strict=lexical.exists()))
+        real = Path(os.path.realpath(lexical, strict=os.path.exists(lexical)))
     except (OSError, ValueError) as error:
         raise ToolError(f"{text} cannot be resolved: {error}") from None
     if not real.is_relative_to(top):

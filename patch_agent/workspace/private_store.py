@@ -131,7 +131,7 @@ def names_of(listed: bytes) -> list[str]:
 
 def is_there(path: Path) -> bool:
     """Whether something that git can hold is there: a file or a link."""
-    return path.is_symlink() or path.is_file()
+    return os.path.islink(path) or os.path.isfile(path)
 
 
 def _escaped(path: str) -> str:

@@ -58,7 +58,7 @@ def find_repository(start: Path) -> Repository:
 
 def _common_dir(git_dir: Path) -> Path:
     pointer = git_dir / "commondir"
-    if not pointer.is_file():
+    if not os.path.isfile(pointer):
         return git_dir
     return (git_dir / os.fsdecode(pointer.read_bytes()).removesuffix("\n")).resolve()
 

@@ -300,3 +300,15 @@ def test_changes_made_while_no_process_ran_are_someone_elses(bench: Bench) -> No
     assert "changed on disk since you read it" in results(again.model.requests[1])[0].content
     looks = [event for event in bench.events if isinstance(event, TreeObserved)]
     assert [c.path for look in looks for c in look.changes] == ["calc.py"]
+
+
+def test_a_fault_in_a_tool_is_told_to_the_model_and_the_run_goes_on(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_args: object) -> object:
+        raise PermissionError(13, "Permission denied")
+
+    opened = bench.start([READ, call("write_file", path="x.py", content="x"), FIX, DONE])
+    monkeypatch.setattr("patch_agent.tools.write_file.resolve", broken)
+    assert opened.run().exit_code == 0
+    assert "Permission denied" in results(opened.model.requests[2])[0].content

@@ -1,6 +1,8 @@
 """Which of the user's ignore rules count, in which order, and what a by-product is."""
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,3 +74,23 @@ def test_without_a_home_only_the_repository_counts(
 )
 def test_by_products_are_known_by_their_names(path: str, product: str) -> None:
     assert by_product_of(path) == product
+
+
+def test_a_home_that_may_not_be_looked_into_has_no_rules(
+    tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = make_repository(tmp_path / "repo", {"a.txt": ""})
+    repository = find_repository(root)
+    before = user_excludes(repository)
+    (home / ".gitconfig").write_text("[core]\nexcludesFile = ~/mine\n")
+    (home / "mine").write_text("*.mine\n")
+    assert "*.mine" in user_excludes(repository)
+    real = os.stat
+
+    def refuse(path: Any, *args: Any, **more: Any) -> Any:
+        if str(path).startswith(str(home)):
+            raise PermissionError(13, "Permission denied")
+        return real(path, *args, **more)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    assert user_excludes(repository) == before
