@@ -124,7 +124,7 @@ def _search_in_copy(
         with place.storage.scratch_folder(place.repository) as folder:
             root = folder / "tree"
             root.mkdir()
-            snapshots.materialise(snapshots.take().tree, root)
+            snapshots.trees.materialise(snapshots.take().tree, root)
             request = SearchRequest(root, commands[0], failing, task, environment)
             return search_repairs(request, progress)
 

@@ -35,7 +35,9 @@ class Opened:
         state = self.state
         stat = NO_STAT
         if self.snapshots is not None and state.start_tree:
-            stat = self.snapshots.diff_stat(state.start_tree, state.tree, sorted(state.net_changes))
+            stat = self.snapshots.trees.diff_stat(
+                state.start_tree, state.tree, sorted(state.net_changes)
+            )
         return result_object(self.records, state, stat)
 
     def diff(self, from_: str | None, to: str | None) -> bytes:
@@ -48,7 +50,7 @@ class Opened:
         if not before or not end.tree:
             return b""
         paths = sorted({*end.net_changes, *(start.net_changes if from_ is not None else ())})
-        return self.snapshots.diff(before, end.tree, paths)
+        return self.snapshots.trees.diff(before, end.tree, paths)
 
 
 def look(cwd: Path, session: str | None, environ: Mapping[str, str]) -> Opened:

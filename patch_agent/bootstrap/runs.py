@@ -246,8 +246,8 @@ def _run(place: Place, running: Running) -> int:
     state = session.state
     paths = sorted(state.net_changes)
     records = tuple(place.storage.store.records(state.session_id))
-    stat = running.snapshots.diff_stat(state.start_tree, state.tree, paths)
-    diff = running.snapshots.diff(state.start_tree, state.tree, paths)
+    stat = running.snapshots.trees.diff_stat(state.start_tree, state.tree, paths)
+    diff = running.snapshots.trees.diff(state.start_tree, state.tree, paths)
     is_shown = front.show_result(result_object(records, state, stat), diff)
     return ended.exit_code if is_shown else ended.exit_code or exit_code("storage")
 

@@ -39,6 +39,8 @@ VERSIONS: Final[dict[str, int]] = {
     "TreeObserved": 1,
     "TestsRan": 1,
     "BaselineSkipped": 1,
+    "RestoreBegun": 1,
+    "FilesRestored": 1,
     "DoneRefused": 1,
     "TurnEnded": 1,
 }

@@ -4,7 +4,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from patch_agent.core.testing import TestReport
-from patch_agent.core.values import Cause, FileChange, LineRange, Moment, TestRunKind
+from patch_agent.core.values import (
+    Cause,
+    ChangeKey,
+    FileChange,
+    LineRange,
+    Moment,
+    RestoreKind,
+    TestRunKind,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +38,16 @@ class FileWritten:
 
 @dataclass(frozen=True, slots=True)
 class FilesChanged:
-    """The tree differs after a step of this run; `tree` is the tree that is there now."""
+    """The tree differs after a step of this run; `tree` is the tree that is there now.
+
+    folders: those that the step made.
+    """
 
     step: int
     tree: str
     changes: tuple[FileChange, ...]
     during: Cause
+    folders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,4 +83,37 @@ class BaselineSkipped:
     why: str
 
 
-EvidenceEvent = FileRead | FileWritten | FilesChanged | TreeObserved | TestsRan | BaselineSkipped
+@dataclass(frozen=True, slots=True)
+class RestoreBegun:
+    """An undo or redo is about to write: the intent.
+
+    changes: what it will do to each path, from what is there. keys: the changes of the run that
+    are taken back or made again.
+    """
+
+    kind: RestoreKind
+    tree: str
+    changes: tuple[FileChange, ...]
+    keys: tuple[ChangeKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilesRestored:
+    """An undo or redo ended: every path is as it says; `tree` is the tree that is there now."""
+
+    kind: RestoreKind
+    tree: str
+    changes: tuple[FileChange, ...]
+    keys: tuple[ChangeKey, ...]
+
+
+EvidenceEvent = (
+    FileRead
+    | FileWritten
+    | FilesChanged
+    | TreeObserved
+    | TestsRan
+    | BaselineSkipped
+    | RestoreBegun
+    | FilesRestored
+)

@@ -1,6 +1,6 @@
 """The only place where evidence fields of the state are set, and only from evidence events."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import assert_never
 
@@ -9,11 +9,14 @@ from patch_agent.core.evidence import (
     EvidenceEvent,
     FileRead,
     FilesChanged,
+    FilesRestored,
     FileWritten,
+    RestoreBegun,
     TestsRan,
     TreeObserved,
 )
-from patch_agent.core.state import FileSeen, FileTouched, State, TestRun, is_test_output
+from patch_agent.core.restore_reducer import begin_restore, end_restore, touch
+from patch_agent.core.state import FileSeen, RunChange, State, TestRun, is_test_output
 from patch_agent.core.values import FileChange, LineRange
 
 
@@ -32,6 +35,10 @@ def apply_evidence(state: State, event: EvidenceEvent) -> State:
             return _tests_ran(state, event)
         case BaselineSkipped():
             return replace(state, baseline_skipped=event.why)
+        case RestoreBegun():
+            return begin_restore(state, event)
+        case FilesRestored():
+            return _with_stale(end_restore(state, event), event.changes)
     assert_never(event)
 
 
@@ -40,20 +47,45 @@ def _file_read(state: State, event: FileRead) -> State:
     same = seen is not None and seen.sha256 == event.sha256
     ranges = merge_ranges((*(seen.ranges if seen and same else ()), *event.ranges))
     files = {**state.files_read, event.path: FileSeen(event.sha256, ranges)}
-    return replace(state, files_read=files)
+    return replace(state, files_read=files, stale_reads=_without(state, event.path))
+
+
+def _without(state: State, path: str) -> Mapping[str, str]:
+    return {key: blob for key, blob in state.stale_reads.items() if key != path}
+
+
+def _with_stale(state: State, changes: Iterable[FileChange]) -> State:
+    """Keep in mind which of the files that the model has read are other ones now."""
+    stale = dict(state.stale_reads)
+    for change in changes:
+        if change.path not in state.files_read:
+            continue
+        if stale.setdefault(change.path, change.before or "") == (change.after or ""):
+            del stale[change.path]
+    return replace(state, stale_reads=stale)
 
 
 def _file_written(state: State, event: FileWritten) -> State:
     files = {path: seen for path, seen in state.files_read.items() if path != event.path}
     if event.sha256:
         files[event.path] = FileSeen(event.sha256, merge_ranges(event.ranges))
-    return replace(state, files_read=files)
+    return replace(state, files_read=files, stale_reads=_without(state, event.path))
 
 
 def _files_changed(state: State, event: FilesChanged) -> State:
     files = dict(state.files_changed)
     for change in event.changes:
-        files[change.path] = _touch(files.get(change.path), change, event.during == "tests")
+        files[change.path] = touch(files.get(change.path), change, event.during == "tests")
+    made = tuple(RunChange(event.step, change, event.during) for change in event.changes)
+    state = replace(
+        state,
+        run_changes=(*state.run_changes, *made),
+        folders_made=(*state.folders_made, *event.folders),
+        # What was taken back before is not made again on top of something new.
+        undone=(),
+    )
+    if event.during != "tool":
+        state = _with_stale(state, event.changes)
     if event.during == "tests" and all(
         is_test_output(c.path, files[c.path]) for c in event.changes
     ):
@@ -78,22 +110,9 @@ def _with_test_output(state: State, event: FilesChanged) -> State:
     return replace(state, last_test=replace(run, tree_after=event.tree))
 
 
-def _touch(known: FileTouched | None, change: FileChange, by_tests: bool) -> FileTouched:
-    if known is None:
-        known = FileTouched(
-            change.before, change.before_mode, None, "", change.protected, by_tests=True
-        )
-    return replace(
-        known,
-        latest=change.after,
-        latest_mode=change.after_mode,
-        protected=known.protected or change.protected,
-        by_tests=known.by_tests and by_tests,
-    )
-
-
 def _tree_observed(state: State, event: TreeObserved) -> State:
     outside = {**state.outside_changes, **{change.path: change for change in event.changes}}
+    state = _with_stale(state, event.changes)
     notices = tuple(dict.fromkeys((*state.notices, *event.notes)))
     return replace(
         state,

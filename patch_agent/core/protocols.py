@@ -133,10 +133,15 @@ class Tool(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The workspace at a moment. `notes`: what it does not cover (borders, sizes), for people."""
+    """The workspace at a moment. `notes`: what it does not cover (borders, sizes), for people.
+
+    Since the snapshot before: `permissions` (bits) of the files that are gone, `folders` made.
+    """
 
     tree: str
     notes: tuple[str, ...] = ()
+    permissions: Mapping[str, int] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
 
 
 class Snapshots(Protocol):
@@ -144,6 +149,15 @@ class Snapshots(Protocol):
 
     def take(self, touched: Sequence[str] | None = None) -> Snapshot:
         """The tree as it is now; with `touched`, only these paths are looked at again."""
+        ...
+
+    def cover(self, paths: Sequence[str]) -> Snapshot | None:
+        """The tree with these files too, which an ignore rule may have kept out; None: it has
+        them."""
+        ...
+
+    def looks_unchanged(self) -> bool:
+        """Whether nothing differs from the last snapshot, by names and stats; costs no process."""
         ...
 
     def changes(self, before: str, after: str) -> tuple[FileChange, ...]:

@@ -9,10 +9,20 @@ from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from patch_agent.core.events import ApprovalDecided, ApprovalRequested, EffectIntended
+from patch_agent.core.evidence import RestoreBegun
 from patch_agent.core.messages import Message, Path, ToolCall, ToolResult
 from patch_agent.core.reasons import Reason, Status
 from patch_agent.core.testing import Outcome, TestReport
-from patch_agent.core.values import Action, FileChange, Limits, LineRange, TodoItem, Trigger
+from patch_agent.core.values import (
+    Action,
+    Cause,
+    ChangeKey,
+    FileChange,
+    Limits,
+    LineRange,
+    TodoItem,
+    Trigger,
+)
 
 Visibility = Literal["show", "summarise", "point", "hide"]
 CallStatus = Literal["proposed", "queued", "running", "settled"]
@@ -44,6 +54,28 @@ class FileTouched:
     def differs(self) -> bool:
         """Whether anything is left of the change: an edit taken back is none."""
         return (self.original, self.original_mode) != (self.latest, self.latest_mode)
+
+
+@dataclass(frozen=True, slots=True)
+class RunChange:
+    """What one step of the run did to one path, as undo takes it back."""
+
+    step: int
+    change: FileChange
+    during: Cause
+
+    @property
+    def key(self) -> ChangeKey:
+        """Its name in the log."""
+        return ChangeKey(self.step, self.change.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """An undo that can be made again: what it did on disk, and which changes it took back."""
+
+    changes: tuple[FileChange, ...]
+    taken: tuple[RunChange, ...]
 
 
 _CODE = (".py", ".pyi", ".pyc", ".pth", ".so", ".pyd", ".js", ".mjs", ".cjs", ".ts", ".toml",
@@ -176,7 +208,12 @@ class State:
     calls_made: int = 0
     # evidence
     files_read: Mapping[str, FileSeen] = field(default_factory=dict)
+    stale_reads: Mapping[str, str] = field(default_factory=dict)
     files_changed: Mapping[str, FileTouched] = field(default_factory=dict)
+    run_changes: tuple[RunChange, ...] = ()
+    folders_made: tuple[str, ...] = ()
+    undone: tuple[Undone, ...] = ()
+    restore_open: RestoreBegun | None = None
     outside_changes: Mapping[str, FileChange] = field(default_factory=dict)
     last_edit_step: int = 0
     start_tree: str = ""
@@ -248,7 +285,12 @@ def initial_state() -> State:
 EVIDENCE_FIELDS: frozenset[str] = frozenset(
     {
         "files_read",
+        "stale_reads",
         "files_changed",
+        "run_changes",
+        "folders_made",
+        "undone",
+        "restore_open",
         "outside_changes",
         "last_edit_step",
         "start_tree",
@@ -270,6 +312,8 @@ _SUMMARISED: frozenset[str] = frozenset(
     {
         "test_commands",
         "files_changed",
+        "stale_reads",
+        "undone",
         "baseline",
         "baseline_skipped",
         "last_test",

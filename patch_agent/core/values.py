@@ -7,9 +7,20 @@ from patch_agent.core.reasons import Reason
 
 EffectClass = Literal["read", "probe", "command", "external"]
 TestRunKind = Literal["baseline", "complete", "partial"]
-Moment = Literal["start", "resume", "before_command", "before_tests", "after_tests", "done_check"]
+Moment = Literal[
+    "start",
+    "resume",
+    "before_call",
+    "before_edit",
+    "before_command",
+    "before_tests",
+    "after_tests",
+    "done_check",
+    "before_restore",
+]
 Cause = Literal["tool", "command", "tests"]
 RejectionCause = Literal["invalid", "unknown_tool", "denied", "superseded"]
+RestoreKind = Literal["undo", "redo"]
 ChangeKind = Literal["added", "modified", "deleted"]
 TriggerType = Literal[
     "session.start",
@@ -65,7 +76,10 @@ class LineRange:
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """One path that differs between two trees; ids are git blob ids, modes git's octal text."""
+    """One path that differs between two trees; ids are git blob ids, modes git's octal text.
+
+    permissions: the bits of a file that is gone, as they were; None when they are not known.
+    """
 
     path: str
     kind: ChangeKind
@@ -74,6 +88,15 @@ class FileChange:
     before_mode: str = ""
     after_mode: str = ""
     protected: bool = False
+    permissions: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeKey:
+    """Names one change that a run made: its step and its path."""
+
+    step: int
+    path: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,16 @@ ENVIRONMENT = {
     "GIT_PAGER": "cat",
     "LC_ALL": "C",
 }
+WRITE = {
+    "core.autocrlf": "false",
+    "core.safecrlf": "false",
+    "core.fsync": "loose-object",
+    "core.fsyncMethod": "batch",
+    "core.compression": "1",
+    "advice.addEmbeddedRepo": "false",
+}
+"""Settings of calls that write objects: bytes as they are, on disk when the call returns."""
+
 TIMEOUT_S = 600.0
 _CAPTURE = 2 * 1024 * 1024 * 1024
 
@@ -87,6 +97,11 @@ def git_result(call: GitCall, *arguments: str, stdin: bytes | None = None) -> Pr
             separate_stderr=True,
         )
     )
+
+
+def names_of(listed: bytes) -> list[str]:
+    """The names of a list that NULs separate."""
+    return [os.fsdecode(name) for name in listed.split(b"\x00") if name]
 
 
 def _environment(call: GitCall) -> dict[str, str]:

@@ -7,23 +7,26 @@ from pathlib import Path
 
 from patch_agent.core.errors import UserError
 from patch_agent.workspace.coverage_rules import BY_PRODUCTS, by_product_of, user_excludes
-from patch_agent.workspace.git import GitCall, git
-from patch_agent.workspace.index_files import seed_index
+from patch_agent.workspace.git import GitCall, git, names_of
 from patch_agent.workspace.object_links import link_objects
+from patch_agent.workspace.private_index import PrivateIndex
 from patch_agent.workspace.repository import Repository
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
+MAX_ERRORS = 20
+_NESTED = ("adding embedded git repository", "does not have a commit checked out")
+"""How git says that a repository has appeared inside of this one."""
 _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding !eol !diff !merge\n"
 
 
 class PrivateStore:
     """Objects, ignore rules and an index that has everything that snapshots cover."""
 
-    def __init__(self, repository: Repository, store: Path, index: Path, call: GitCall) -> None:
+    def __init__(self, repository: Repository, store: Path, index: PrivateIndex) -> None:
         self._repository = repository
         self._store = store
         self._index = index
-        self._call = call
+        self._call = index.call
         self._borders: dict[str, str] = {}
 
     def prepare(self) -> list[str]:
@@ -34,24 +37,32 @@ class PrivateStore:
         self._make()
         self._write_rules("user-exclude", user_excludes(self._repository))
         self._exclude()
-        is_new = seed_index(self._call, self._index)
+        is_new = self._index.seed()
         notes = self.draw_borders()
         self._force_tracked()
         if is_new:
             # What was there before the first step is the user's, whatever its name.
             found = self.untracked_by_products()
-            add_paths(self._call, [name for name in found if name not in self._borders])
+            self._index.add([name for name in found if name not in self._borders])
         return notes
 
     def draw_borders(self) -> list[str]:
         """Leave out nested repositories and large files that are new; a line on each."""
-        listed = names_of(git(self._call, "ls-files", "-z", "--stage"))
-        inner = [line.split("\t", 1)[1] for line in listed if line.startswith("160000 ")]
-        remove_paths(self._call, inner)
+        self._index.remove(self._index.nested())
         borders = self._find_borders()
         self._borders |= borders
         self._exclude()
         return [f"not covered by snapshots: {path} ({why})" for path, why in borders.items()]
+
+    def add_all(self) -> list[str]:
+        """Take everything that is covered into the index; returns a line on what is not."""
+        words = self._index.add_all()
+        notes: list[str] = []
+        if any(sign in line for line in words for sign in _NESTED):
+            notes = self.draw_borders()
+            words = self._index.add_all()
+        errors = [line.removeprefix("error: ") for line in words if line.startswith("error: ")]
+        return notes + [f"not covered by snapshots: {line}" for line in errors][:MAX_ERRORS]
 
     def untracked_by_products(self) -> list[str]:
         """Files of by-product patterns that the index has not and the user does not ignore."""
@@ -61,6 +72,17 @@ class PrivateStore:
             "--exclude-per-directory=.gitignore", f"--exclude-from={rule_file}",
         )  # fmt: skip
         return [name for name in names_of(found) if by_product_of(name) and name[-1] != "/"]
+
+    def ignored_among(self, folders: list[str]) -> set[str]:
+        """Which of these folders git ignores: by the user's rules, as by-products, as borders."""
+        return {name.removesuffix("/") for name in self._ignored([f"{n}/" for n in folders])}
+
+    def _ignored(self, names: Sequence[str], *options: str) -> list[str]:
+        # With ./ in front, a name that begins with a colon is no pathspec magic.
+        listed = b"".join(os.fsencode(f"./{name}") + b"\x00" for name in names)
+        asked = ("check-ignore", *options, "-z", "--stdin")
+        found = git(self._call, *asked, stdin=listed, ok=(0, 1))
+        return [name.removeprefix("./") for name in names_of(found)]
 
     def _make(self) -> None:
         # Written last: without it, an earlier start may have been killed half-way.
@@ -84,49 +106,28 @@ class PrivateStore:
 
     def _find_borders(self) -> dict[str, str]:
         listed = names_of(git(self._call, "ls-files", "-z", "-o", "--exclude-standard"))
-        return {name: why for name in listed if (why := self._why_not(name))}
-
-    def _why_not(self, name: str) -> str:
-        if name.endswith("/"):
-            return "a repository of its own"
-        try:
-            info = os.lstat(self._repository.root / name)
-        except OSError:
-            return ""
-        is_large = stat.S_ISREG(info.st_mode) and info.st_size > MAX_FILE_BYTES
-        return f"larger than {MAX_FILE_BYTES // 2**20} MB" if is_large else ""
+        root = self._repository.root
+        return {name: why for name in listed if (why := _why_not(root, name))}
 
     def _force_tracked(self) -> None:
         # What the user tracks is covered, though ignored or of a by-product's name.
         tracked = names_of(git(self._repository.call, "ls-files", "-z", "--cached"))
         if not tracked:
             return
-        listed = b"\x00".join(os.fsencode(name) for name in tracked) + b"\x00"
-        ignored = git(
-            self._call, "check-ignore", "--no-index", "-z", "--stdin", stdin=listed, ok=(0, 1)
-        )
-        covered = [name for name in names_of(ignored) if name not in self._borders]
-        add_paths(self._call, [n for n in covered if is_there(self._repository.root / n)])
+        ignored = self._ignored(tracked, "--no-index")
+        covered = [name for name in ignored if name not in self._borders]
+        self._index.add([n for n in covered if is_there(self._repository.root / n)])
 
 
-def add_paths(call: GitCall, paths: Sequence[str]) -> None:
-    """Bring the index up to date for these paths, whatever the ignore rules say."""
-    if paths:
-        listed = b"\x00".join(os.fsencode(path) for path in paths) + b"\x00"
-        # Replace: where a folder stands now, a file may have stood, and the other way round.
-        git(call, "update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=listed)
-
-
-def remove_paths(call: GitCall, paths: Sequence[str]) -> None:
-    """Take these paths out of the index; the files stay."""
-    if paths:
-        listed = b"\x00".join(os.fsencode(path) for path in paths) + b"\x00"
-        git(call, "update-index", "--force-remove", "-z", "--stdin", stdin=listed)
-
-
-def names_of(listed: bytes) -> list[str]:
-    """The names of a list that NULs separate."""
-    return [os.fsdecode(name) for name in listed.split(b"\x00") if name]
+def _why_not(root: Path, name: str) -> str:
+    if name.endswith("/"):
+        return "a repository of its own"
+    try:
+        info = os.lstat(root / name)
+    except OSError:
+        return ""
+    is_large = stat.S_ISREG(info.st_mode) and info.st_size > MAX_FILE_BYTES
+    return f"larger than {MAX_FILE_BYTES // 2**20} MB" if is_large else ""
 
 
 def is_there(path: Path) -> bool:

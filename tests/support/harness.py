@@ -152,4 +152,4 @@ class OpenRun:
         """What the run changed."""
         state = self.state
         paths = sorted(state.net_changes)
-        return self.snapshots.diff(state.start_tree, state.tree, paths).decode()
+        return self.snapshots.trees.diff(state.start_tree, state.tree, paths).decode()

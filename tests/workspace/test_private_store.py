@@ -59,13 +59,13 @@ def use(snapshots: GitSnapshots, root: Path) -> None:
     third = snapshots.take().tree
     paths = [change.path for change in snapshots.changes(first, third)]
     snapshots.changes(second, third)
-    snapshots.diff(first, third, paths)
-    snapshots.diff_stat(first, third, paths)
+    snapshots.trees.diff(first, third, paths)
+    snapshots.trees.diff_stat(first, third, paths)
     snapshots.by_products()
-    snapshots.read(str(snapshots.changes(first, third)[0].after))
+    snapshots.trees.read(str(snapshots.changes(first, third)[0].after))
     out = root.parent / f"{root.name}-out"
     out.mkdir()
-    snapshots.materialise(third, out)
+    snapshots.trees.materialise(third, out)
 
 
 # --- The user's git folders ----------------------------------------------------------------
@@ -151,9 +151,9 @@ def test_a_missing_tree_is_a_store_error_in_git_s_words(root: Path) -> None:
     with pytest.raises(StoreError, match="git diff-tree failed: "):
         snapshots.changes("1" * 40, tree)
     with pytest.raises(StoreError, match="git diff-tree failed: "):
-        snapshots.diff("1" * 40, tree, ["a.txt"])
+        snapshots.trees.diff("1" * 40, tree, ["a.txt"])
     with pytest.raises(StoreError, match="git cat-file failed: "):
-        snapshots.read("1" * 40)
+        snapshots.trees.read("1" * 40)
 
 
 def test_an_empty_object_in_the_user_s_store_does_not_stand_for_a_file(root: Path) -> None:
@@ -165,7 +165,7 @@ def test_an_empty_object_in_the_user_s_store_does_not_stand_for_a_file(root: Pat
     before = snapshots.take().tree
     (root / "a.txt").write_text("ONE\n")
     after = snapshots.take().tree
-    assert snapshots.read(str(snapshots.changes(before, after)[0].before)) == b"one\n"
+    assert snapshots.trees.read(str(snapshots.changes(before, after)[0].before)) == b"one\n"
 
 
 def test_the_home_folder_and_the_root_are_too_large(
@@ -257,7 +257,7 @@ def test_a_large_file_stays_out_whatever_its_name_and_also_if_it_is_tracked(
     assert len(snapshot.notes) == len(names) - 1
     out = root.parent / "out"
     out.mkdir()
-    snapshots.materialise(snapshot.tree, out)
+    snapshots.trees.materialise(snapshot.tree, out)
     # What the user tracks under a by-product's name is covered like any other file.
     assert sorted(path.name for path in out.iterdir()) == [".coverage", "a.txt", "sub"]
 
@@ -272,7 +272,7 @@ def test_links_are_kept_as_links_and_nothing_outside_is_walked(root: Path) -> No
     assert snapshot.notes == ()
     target = root.parent / "target"
     target.mkdir()
-    snapshots.materialise(snapshot.tree, target)
+    snapshots.trees.materialise(snapshot.tree, target)
     assert sorted(path.name for path in target.iterdir()) == ["a.txt", "out", "self", "sub", "up"]
     assert os.readlink(target / "out") == str(outside)
 
@@ -339,7 +339,7 @@ def test_a_store_that_cannot_be_linked_to_is_filled_by_writing(
     tree = snapshots.take().tree
     out = root.parent / "out"
     out.mkdir()
-    snapshots.materialise(tree, out)
+    snapshots.trees.materialise(tree, out)
     assert (out / "sub" / "b.txt").read_text() == "two\n"
 
 
@@ -351,7 +351,7 @@ def test_objects_that_a_clone_borrows_are_owned_here(root: Path) -> None:
     root.rename(root.parent / "gone")
     out = root.parent / "out"
     out.mkdir()
-    snapshots.materialise(tree, out)
+    snapshots.trees.materialise(tree, out)
     assert (out / "a.txt").read_text() == "one\n"
 
 
@@ -375,9 +375,9 @@ def test_attributes_that_change_bytes_or_hide_differences_have_no_effect(root: P
     before = snapshots.take().tree
     write_files(root, {"a.txt": "ONE\n", "u.txt": "\ufeffb\n".encode("utf-16-le")})
     after = snapshots.take().tree
-    assert b"-one\n+ONE\n" in snapshots.diff(before, after, ["a.txt"])
+    assert b"-one\n+ONE\n" in snapshots.trees.diff(before, after, ["a.txt"])
     change = next(c for c in snapshots.changes(before, after) if c.path == "u.txt")
-    assert snapshots.read(str(change.after)) == "\ufeffb\n".encode("utf-16-le")
+    assert snapshots.trees.read(str(change.after)) == "\ufeffb\n".encode("utf-16-le")
 
 
 def test_a_diff_of_very_many_files_is_whole(root: Path) -> None:
@@ -386,8 +386,8 @@ def test_a_diff_of_very_many_files_is_whole(root: Path) -> None:
     names = [f"many/{'x' * 180}{n:04}.txt" for n in range(1200)]
     write_files(root, {name: f"{name}\n" for name in names})
     after = snapshots.take().tree
-    assert snapshots.diff(before, after, names).count(b"diff --git ") == 1200
-    assert snapshots.diff_stat(before, after, names) == {
+    assert snapshots.trees.diff(before, after, names).count(b"diff --git ") == 1200
+    assert snapshots.trees.diff_stat(before, after, names) == {
         "files": 1200, "insertions": 1200, "deletions": 0,
     }  # fmt: skip
 

@@ -87,8 +87,8 @@ def test_odd_names_are_names(root: Path) -> None:
     after = snapshots.take().tree
     names = [*NAMES, os.fsdecode(b"bytes\xff.txt")]
     assert sorted(path for path, _ in changed(snapshots, before, after)) == sorted(names)
-    assert snapshots.diff_stat(before, after, sorted(names))["files"] == len(names)
-    one = snapshots.diff(before, after, ["glob[*]?.txt"])
+    assert snapshots.trees.diff_stat(before, after, sorted(names))["files"] == len(names)
+    one = snapshots.trees.diff(before, after, ["glob[*]?.txt"])
     assert one.count(b"diff --git") == 1
 
 
@@ -100,7 +100,7 @@ def test_bytes_are_kept_whatever_the_users_settings_say(root: Path) -> None:
     tree = snapshots.take().tree
     target = root.parent / "out"
     target.mkdir()
-    snapshots.materialise(tree, target)
+    snapshots.trees.materialise(tree, target)
     for name in ("a.txt", "sub/b.txt", "id.txt"):
         assert (target / name).read_bytes() == (root / name).read_bytes()
 
@@ -117,7 +117,7 @@ def test_the_users_git_folder_stays_byte_for_byte(root: Path) -> None:
     (root / "untracked.txt").write_text("changed")
     second = snapshots.take().tree
     snapshots.changes(first, second)
-    snapshots.diff(first, second, ["untracked.txt"])
+    snapshots.trees.diff(first, second, ["untracked.txt"])
     snapshots.by_products()
     assert fingerprint(root / ".git") == before
 
@@ -141,11 +141,11 @@ def test_nothing_of_the_repository_runs(root: Path) -> None:
     before = snapshots.take().tree
     (root / "c.txt").write_text("d")
     after = snapshots.take().tree
-    assert b"-c\n" in snapshots.diff(before, after, ["c.txt"])
-    snapshots.diff_stat(before, after, ["c.txt"])
+    assert b"-c\n" in snapshots.trees.diff(before, after, ["c.txt"])
+    snapshots.trees.diff_stat(before, after, ["c.txt"])
     target = root.parent / "out"
     target.mkdir()
-    snapshots.materialise(after, target)
+    snapshots.trees.materialise(after, target)
     assert not marker.exists()
 
 
@@ -158,7 +158,7 @@ def test_a_snapshot_survives_what_the_user_does_to_history(root: Path) -> None:
     git(root, "gc", "-q", "--prune=now")
     target = root.parent / "out"
     target.mkdir()
-    snapshots.materialise(tree, target)
+    snapshots.trees.materialise(tree, target)
     assert (target / "a.txt").read_text() == "one\n"
     assert (target / "sub" / "b.txt").read_bytes() == b"two\r\nthree\n"
 
@@ -241,15 +241,15 @@ def test_the_diff_applies_to_the_start(root: Path) -> None:
     (root / "a.txt").chmod(0o755)
     after = snapshots.take().tree
     paths = [change.path for change in snapshots.changes(before, after)]
-    diff = snapshots.diff(before, after, paths)
+    diff = snapshots.trees.diff(before, after, paths)
     target = root.parent / "out"
     target.mkdir()
-    snapshots.materialise(before, target)
+    snapshots.trees.materialise(before, target)
     subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], cwd=target, input=diff, check=True)
     assert fingerprint(target) == {
         name: digest for name, digest in fingerprint(root).items() if not name.startswith(".git/")
     }
-    assert snapshots.diff_stat(before, after, paths) == {
+    assert snapshots.trees.diff_stat(before, after, paths) == {
         "files": 5, "insertions": 4, "deletions": 3,
     }  # fmt: skip
 
