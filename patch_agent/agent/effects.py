@@ -14,6 +14,9 @@ from patch_agent.core.protocols import Snapshots, ToolOutcome
 from patch_agent.core.state import State
 from patch_agent.core.values import Cause, FileChange, Moment
 
+BROAD = ("command", "external")
+"""Effects that may change any file."""
+
 
 class Effects:
     """Performs one effect at a time and records what really happened."""
@@ -41,11 +44,13 @@ class Effects:
 
     def perform(self, intent: EffectIntended, act: Callable[[], ToolOutcome]) -> None:
         """Run `act` between its intent and its outcome. Re-raises KeyboardInterrupt, settled."""
-        is_broad = intent.effect in ("command", "external")
+        is_broad = intent.effect in BROAD
         if is_broad and intent.tool == "run_tests":
             self.observe("before_tests")
         elif is_broad:
-            self._observe_if_changed()
+            self._observe_if_changed("before_command")
+        else:
+            self._cover([path for path, digest in intent.before.items() if digest])
         self._session.stage(intent)
         self._session.flush()
         started = time.monotonic()
@@ -59,7 +64,8 @@ class Effects:
             self._session.flush()
             raise
         except ToolError as error:
-            outcome = ToolOutcome(str(error), _first_line(str(error)), is_error=True)
+            told = str(error)
+            outcome = ToolOutcome(told, _first_line(told), is_error=True, facts=error.facts)
         except StoreError:
             raise
         except Exception as error:  # a fault in a tool must not end the run
@@ -68,12 +74,23 @@ class Effects:
             outcome = ToolOutcome(told, _first_line(text), is_error=True, touched=None)
         self._settle(intent, outcome, time.monotonic() - started)
 
-    def _observe_if_changed(self) -> None:
+    def notice(self) -> None:
+        """Record what someone else changed since the last look; cheap when nothing did."""
+        if self._session.state.start_tree and not self._snapshots.looks_unchanged():
+            self._observe_if_changed("before_call")
+
+    def _observe_if_changed(self, moment: Moment) -> None:
         snapshot = self._snapshots.take()
         known = self._session.state.tree
         if snapshot.tree != known:
             changes = self._snapshots.changes(known, snapshot.tree) if known else ()
-            self._session.stage(TreeObserved(snapshot.tree, "before_command", changes))
+            self._session.stage(TreeObserved(snapshot.tree, moment, changes))
+
+    def _cover(self, paths: Sequence[str]) -> None:
+        # A file that an ignore rule keeps out: its bytes are kept from before the first change.
+        snapshot = self._snapshots.cover(paths)
+        if snapshot is not None:
+            self._session.stage(TreeObserved(snapshot.tree, "before_edit"))
 
     def _settle(self, intent: EffectIntended, outcome: ToolOutcome, duration_s: float) -> None:
         facts = [self._with_by_products(fact) for fact in outcome.facts]
@@ -107,11 +124,18 @@ class Effects:
         snapshot = self._snapshots.take(touched)
         if snapshot.tree != known:
             changes = tuple(
-                replace(change, protected=self._is_protected(self._session.state, change))
+                replace(
+                    change,
+                    protected=self._is_protected(self._session.state, change),
+                    permissions=snapshot.permissions.get(change.path),
+                )
                 for change in self._snapshots.changes(known, snapshot.tree)
             )
-            during: Cause = "tests" if ran_tests else "tool" if touched is not None else "command"
-            self._session.stage(FilesChanged(intent.step, snapshot.tree, changes, during))
+            broad: Cause = "command" if intent.effect in BROAD else "tool"
+            during = "tests" if ran_tests else broad
+            self._session.stage(
+                FilesChanged(intent.step, snapshot.tree, changes, during, snapshot.folders)
+            )
         if ran_tests:
             self._session.stage(TreeObserved(snapshot.tree, "after_tests"))
 

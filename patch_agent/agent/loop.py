@@ -93,6 +93,7 @@ class Loop:
         session.stage(ResultsDelivered(session.next_message_id(), session.state.head))
 
     def _call_model(self) -> next_.Stop | None:
+        self._parts.effects.notice()
         error = call_model(
             self._session, self._parts.model, self._parts.dispatch.specs, self._parts.monotonic
         )

@@ -148,6 +148,7 @@ def _as_before(settings: Settings, state: State, records: Sequence[Record]) -> S
 def _take_up(running: Running, repository: Repository, new_limits: Limits) -> None:
     session = running.session
     session.load()
+    running.snapshots.expect(session.state.tree)
     found = settle_open_intents(
         session, running.effects, lambda path: hash_on_disk(repository.root / path)
     )

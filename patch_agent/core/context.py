@@ -143,6 +143,15 @@ def _note(seen: Visible) -> str:
         lines.append("changed by this run: " + (", ".join(changed[:20]) or "nothing left of it"))
     if seen.outside_changes:
         lines.append("changed by someone else: " + ", ".join(sorted(seen.outside_changes)[:20]))
+    if seen.stale_reads:
+        stale = ", ".join(sorted(seen.stale_reads)[:20])
+        lines.append(f"changed since you read it (read it again before you rely on it): {stale}")
+    if seen.undone:
+        taken = dict.fromkeys(c.path for undone in seen.undone for c in undone.changes)
+        lines.append(
+            f"your changes of {', '.join(list(taken)[:20])} were taken back by a person; "
+            "do not make the same change again unless you are asked to"
+        )
     lines += [f"outcome unknown after a crash: {text}" for text in seen.unknown_effects[-5:]]
     lines += [f"todo {item.id} [{item.status}] {item.text}" for item in seen.todo]
     lines += [f"your note: {text}" for text in seen.notes[-10:]]

@@ -9,9 +9,12 @@ PatchError
 └── ModelError       a model call failed; `retryable` decides, `code` describes
 """
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from patch_agent.core.reasons import Reason
+
+if TYPE_CHECKING:
+    from patch_agent.core.events import Event
 
 ModelErrorCode = Literal[
     "auth",
@@ -61,7 +64,14 @@ class InternalError(PatchError):
 
 
 class ToolError(PatchError):
-    """A tool refused or failed; the text tells the model what is wrong and what to do next."""
+    """A tool refused or failed; the text tells the model what is wrong and what to do next.
+
+    facts: what the tool saw all the same: the lines of a file that the text shows, for example.
+    """
+
+    def __init__(self, message: str, facts: "tuple[Event, ...]" = ()) -> None:
+        super().__init__(message)
+        self.facts = facts
 
 
 class ModelError(PatchError):

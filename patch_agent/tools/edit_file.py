@@ -8,8 +8,9 @@ from patch_agent.core.state import FileSeen
 from patch_agent.tools.guard import check_seen
 from patch_agent.tools.toolbox import Toolbox, object_schema
 from patch_agent.workspace.edits import Edit, EditResult, apply_edits
-from patch_agent.workspace.files import atomic_write, content_hash, read_bytes
+from patch_agent.workspace.files import content_hash, read_bytes
 from patch_agent.workspace.paths import RepoPath, resolve
+from patch_agent.workspace.writing import atomic_write
 
 MAX_BYTES = 20_000_000
 
@@ -61,14 +62,14 @@ class EditFile:
     def run(self, call: Invocation) -> ToolOutcome:
         """Apply the edits. Raises ToolError, with nothing changed, when one does not fit."""
         plan = self._plan(call)
-        digest = atomic_write(plan.path.absolute, plan.result.data, expect_sha256=plan.before)
+        written = atomic_write(plan.path.absolute, plan.result.data, expect_sha256=plan.before)
         name = plan.path.relative
         result = plan.result
         counts = f"+{result.added} -{result.removed}"
         return ToolOutcome(
             content=f"{name} changed ({counts} lines){_rule(result)}.\n{result.preview}",
             summary=f"{name}  {counts}",
-            facts=(FileWritten(name, digest, result.seen),),
+            facts=(FileWritten(name, written.sha256, result.seen),),
             touched=(name,),
         )
 

@@ -8,10 +8,10 @@ from patch_agent.core.protocols import Expectation, Invocation, ToolOutcome, Too
 from patch_agent.core.values import LineRange
 from patch_agent.tools.guard import check_omissions, check_seen
 from patch_agent.tools.toolbox import Toolbox, object_schema
-from patch_agent.tools.truncate import split_lines
 from patch_agent.workspace.encoding import decode, encode
-from patch_agent.workspace.files import atomic_write, content_hash, read_bytes
+from patch_agent.workspace.files import content_hash, read_bytes
 from patch_agent.workspace.paths import RepoPath, resolve
+from patch_agent.workspace.writing import atomic_write
 
 MAX_BYTES = 20_000_000
 
@@ -39,15 +39,15 @@ class WriteFile:
     def run(self, call: Invocation) -> ToolOutcome:
         """Write the file. Raises ToolError, with nothing changed, when the guard refuses."""
         path, before, data = self._plan(call)
-        digest = atomic_write(path.absolute, data, expect_sha256=before)
-        count = len(split_lines(str(call.arguments["content"])))
+        written = atomic_write(path.absolute, data, expect_sha256=before)
+        count = _line_count(str(call.arguments["content"]))
         lines = f"{count} line{'' if count == 1 else 's'}"
         verb = "created" if before is None else "rewritten"
         text = f"{path.relative} {verb} ({lines}, {len(data)} bytes)."
         return ToolOutcome(
             content=text,
             summary=f"{path.relative}  {verb}, {lines}",
-            facts=(FileWritten(path.relative, digest, (LineRange(1, max(count, 1)),)),),
+            facts=(FileWritten(path.relative, written.sha256, (LineRange(1, max(count, 1)),)),),
             touched=(path.relative,),
         )
 
@@ -71,3 +71,7 @@ def _to_bytes(content: str) -> bytes:
         return content.encode()
     except UnicodeEncodeError:
         raise ToolError("The content holds a character that is not valid Unicode.") from None
+
+
+def _line_count(text: str) -> int:
+    return text.count("\n") + (0 if text.endswith("\n") or not text else 1)

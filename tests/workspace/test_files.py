@@ -1,5 +1,6 @@
 """Whole bytes in, whole bytes out; paths stay inside the repository."""
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -7,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from patch_agent.core.errors import ToolError
-from patch_agent.workspace.files import atomic_write, content_hash, hash_on_disk, read_bytes
+from patch_agent.workspace.files import content_hash, hash_on_disk, link_hash, read_bytes
 from patch_agent.workspace.paths import is_git_name, resolve
+from patch_agent.workspace.writing import atomic_write, move_file, remove_file
 
 
 @pytest.fixture
@@ -19,8 +21,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_a_write_gives_the_hash_of_what_is_on_disk(file: Path) -> None:
-    digest = atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
-    assert digest == content_hash(b"new") == hash_on_disk(file)
+    written = atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
+    assert written.not_kept == ()
+    assert written.sha256 == content_hash(b"new") == hash_on_disk(file)
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o755, 0o600, 0o444])
@@ -130,7 +133,8 @@ def test_once_the_file_is_there_it_is_a_success(
         sync(descriptor)
 
     monkeypatch.setattr(os, "fsync", only_files)
-    assert atomic_write(file, b"new", expect_sha256=content_hash(b"old")) == content_hash(b"new")
+    written = atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
+    assert written.sha256 == content_hash(b"new")
 
 
 def test_what_changes_while_the_new_bytes_are_written_is_kept(
@@ -193,6 +197,67 @@ def test_a_pipe_has_no_hash_and_holds_nobody(tmp_path: Path) -> None:
     assert hash_on_disk(tmp_path / "pipe") == ""
     assert hash_on_disk(tmp_path) == ""
     assert hash_on_disk(tmp_path / "gone") == ""
+
+
+def test_a_file_that_has_no_room_for_a_new_name_is_filled(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(_source: Path, _target: Path) -> None:
+        raise OSError(errno.EBUSY, "Device or resource busy")
+
+    monkeypatch.setattr(os, "rename", busy)
+    inode = file.stat().st_ino
+    atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
+    assert (file.read_bytes(), file.stat().st_ino) == (b"new", inode)
+    assert names(file.parent) == ["a.txt"]
+
+
+def test_what_the_user_may_not_keep_is_named(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.chmod(0o640)
+
+    def not_allowed(*_arguments: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "fchmod", not_allowed)
+    written = atomic_write(file, b"new", expect_sha256=content_hash(b"old"))
+    assert written.not_kept == ("permissions",)
+
+
+# --- Removing and moving -----------------------------------------------------------------------
+
+
+def test_only_the_version_that_is_meant_is_removed(file: Path) -> None:
+    with pytest.raises(ToolError, match="changed while it was edited"):
+        remove_file(file, expect_sha256=content_hash(b"other"))
+    assert file.exists()
+    remove_file(file, expect_sha256=content_hash(b"old"))
+    assert names(file.parent) == []
+
+
+def test_a_link_is_removed_and_not_what_it_leads_to(file: Path) -> None:
+    link = file.with_name("link")
+    link.symlink_to("a.txt")
+    with pytest.raises(ToolError, match="changed"):
+        remove_file(link, expect_sha256=content_hash(b"old"))
+    remove_file(link, expect_sha256=link_hash("a.txt"))
+    assert names(file.parent) == ["a.txt"]
+
+
+def test_a_move_takes_a_free_name_only(file: Path) -> None:
+    to = file.parent / "x" / "b.txt"
+    move_file(file, to, expect_sha256=content_hash(b"old"))
+    assert to.read_bytes() == b"old"
+    file.write_bytes(b"mine")
+    with pytest.raises(ToolError, match="exists by now"):
+        move_file(file, to, expect_sha256=content_hash(b"mine"))
+    assert (file.read_bytes(), to.read_bytes()) == (b"mine", b"old")
+
+
+def test_a_move_that_fails_leaves_no_folder(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "rename", lambda *_: refuse(0))
+    with pytest.raises(ToolError, match="nothing was changed"):
+        move_file(file, file.parent / "x" / "b.txt", expect_sha256=content_hash(b"old"))
+    assert names(file.parent) == ["a.txt"]
 
 
 # --- Paths -------------------------------------------------------------------------------
