@@ -15,6 +15,8 @@ COMMANDS = (
     "show",
     "log",
     "diff",
+    "undo",
+    "redo",
 )
 OPTIONS = ("--help", "--version")
 

@@ -218,6 +218,11 @@ def _session_to_resume(
 
 
 def _check_resumable(state: State, has_message: bool) -> None:
+    if state.restore_open is not None:
+        raise UserError(
+            f"{state.restore_open.kind} of session {state.session_id} was cut off; finish it: "
+            f"patch {state.restore_open.kind} {state.session_id}"
+        )
     if state.unreadable:
         raise UserError(
             f"session {state.session_id} was written by a newer Patch ({state.unreadable[0]}); "

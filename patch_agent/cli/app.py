@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from patch_agent.cli import demo, fix, views
+from patch_agent.cli import demo, fix, undo, views
 from patch_agent.cli.failures import report_failure
 from patch_agent.core.errors import InternalError, PatchError, StoreError, UserError
 from patch_agent.core.reasons import exit_code
@@ -31,6 +31,8 @@ app.command("demo")(demo.demo)
 app.command("show")(views.show)
 app.command("log")(views.log)
 app.command("diff")(views.diff)
+app.command("undo")(undo.undo)
+app.command("redo")(undo.redo)
 app.command("sessions")(views.sessions)
 
 

@@ -5,7 +5,15 @@ from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 from patch_agent.core import events as ev
-from patch_agent.core.evidence import FileRead, FilesChanged, FileWritten, TestsRan, TreeObserved
+from patch_agent.core.evidence import (
+    FileRead,
+    FilesChanged,
+    FilesRestored,
+    FileWritten,
+    RestoreBegun,
+    TestsRan,
+    TreeObserved,
+)
 from patch_agent.core.messages import Json
 from patch_agent.core.protocols import SessionInfo
 from patch_agent.core.state import State, TestRun
@@ -27,6 +35,10 @@ def show_text(state: State, result: Mapping[str, Json]) -> str:
         for item in result["commands"]
     ]
     parts += [f"todo     [{item.status}] {one_line(item.text)}" for item in state.todo]
+    parts += [
+        f"undone   {one_line(', '.join(change.path for change in undone.changes), 300)}"
+        for undone in state.undone
+    ]
     return "\n".join([*parts, summary_text(result)])
 
 
@@ -88,6 +100,8 @@ def _describe_evidence(event: ev.Event) -> str:
         case TreeObserved(tree=tree, moment=moment, changes=changes):
             by_others = f", {len(changes)} changed by someone else" if changes else ""
             return f"{moment}: tree {tree[:12]}{by_others}"
+        case RestoreBegun(kind=kind, changes=changes) | FilesRestored(kind=kind, changes=changes):
+            return f"{kind}: {one_line(', '.join(change.path for change in changes))}"
         case TestsRan(kind=kind):
             return f"{kind}: {TestRun(kind, event.step, event.tree, event.reports).summary}"
         case _:

@@ -60,7 +60,7 @@ class GitSnapshots:
     def _take_first(self) -> Snapshot:
         notes = self._private.prepare()
         if self._expected:
-            names = set(self.trees.names(self._expected)) - set(self._index.names())
+            names = set(self.trees.entries(self._expected)) - set(self._index.names())
             self._index.add([name for name in names if is_there(self._root / name)])
         self._watch.cover(self._index.names())
         look = self._watch.look()

@@ -30,9 +30,13 @@ class Trees:
         raw = git(self._call, "diff-tree", "-r", "-z", "--raw", "--no-renames", before, after)
         return parse_raw(raw)
 
-    def names(self, tree: str) -> list[str]:
-        """Every path of a tree."""
-        return names_of(git(self._call, "ls-tree", "-r", "-z", "--name-only", tree))
+    def entries(self, tree: str) -> dict[str, Entry]:
+        """Every path of a tree, with its mode and blob id."""
+        lines = (name.split("\t", 1) for name in names_of(self._listed(tree)))
+        return {path: (head.split()[0], head.split()[2]) for head, path in lines}
+
+    def _listed(self, tree: str) -> bytes:
+        return git(self._call, "ls-tree", "-r", "-z", tree)
 
     def read(self, blob: str) -> bytes:
         """The bytes of a file in a snapshot. Raises StoreError when they are missing."""

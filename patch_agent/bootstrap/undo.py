@@ -1,0 +1,198 @@
+"""`undo` and `redo`: the files of a run taken back or made again; later edits of others stay."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from patch_agent.agent.effects import Effects
+from patch_agent.agent.recovery import settle_open_intents
+from patch_agent.agent.session import Session
+from patch_agent.bootstrap.storage import Storage, now, open_storage, tree_key
+from patch_agent.core.errors import ConflictError, ToolError, UserError
+from patch_agent.core.evidence import FilesRestored, RestoreBegun
+from patch_agent.core.state import RunChange, State, is_test_output
+from patch_agent.core.tree import fold, sequence_at
+from patch_agent.core.values import FileChange, RestoreKind
+from patch_agent.runners.registry import runner_for
+from patch_agent.workspace.files import hash_on_disk
+from patch_agent.workspace.repository import Repository, find_repository
+from patch_agent.workspace.restore_files import carry_out
+from patch_agent.workspace.restore_plan import Plan, plan_restore, reversed_changes
+from patch_agent.workspace.snapshots import GitSnapshots
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """to: a position; "" is before the first change. paths: a glob or a folder; "" is all."""
+
+    to: str = ""
+    paths: str = ""
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was done, or (dry run) would be. left_alone: test output that stays where it is."""
+
+    kind: RestoreKind
+    session_id: str
+    plan: Plan
+    taken: int
+    left_alone: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    session: Session
+    snapshots: GitSnapshots
+    repository: Repository
+    storage: Storage
+
+    @property
+    def state(self) -> State:
+        return self.session.state
+
+
+def undo(cwd: Path, session: str | None, wanted: Wanted, environ: Mapping[str, str]) -> Restored:
+    """Take back what the run changed. Raises ConflictError, with nothing written, with names."""
+    with _opened(cwd, session, environ) as opened:
+        keep = _kept_at(opened, wanted.to)
+        chosen = [
+            made
+            for made in opened.state.run_changes
+            if made.key not in keep and _matches(made.change.path, wanted.paths)
+        ]
+        alone = _test_output(opened.state) & {made.change.path for made in chosen}
+        taken = [made for made in chosen if made.change.path not in alone]
+        plan = _plan(opened, [made.change for made in taken])
+        if not wanted.dry_run and taken:
+            _restore(opened, "undo", plan, taken)
+        return Restored("undo", opened.state.session_id, plan, len(taken), tuple(sorted(alone)))
+
+
+def redo(cwd: Path, session: str | None, wanted: Wanted, environ: Mapping[str, str]) -> Restored:
+    """Make again what the last undo took back. Raises ConflictError like `undo`."""
+    with _opened(cwd, session, environ) as opened:
+        if not opened.state.undone:
+            return Restored("redo", opened.state.session_id, Plan(), 0, ())
+        last = opened.state.undone[-1]
+        plan = _plan(opened, last.changes)
+        if not wanted.dry_run:
+            _restore(opened, "redo", plan, last.taken)
+        return Restored("redo", opened.state.session_id, plan, len(last.taken), ())
+
+
+def _test_output(state: State) -> set[str]:
+    return {path for path, file in state.files_changed.items() if is_test_output(path, file)}
+
+
+@contextmanager
+def _opened(cwd: Path, session: str | None, environ: Mapping[str, str]) -> Iterator[_Opened]:
+    with open_storage(environ) as storage:
+        session_id, root = _find(storage, cwd, session)
+        repository = find_repository(root)
+        storage.leases.take_tree(tree_key(repository.root), session_id)
+        try:
+            log = Session(storage.store, storage.leases.take_session(session_id), now)
+            log.load()
+            snapshots = storage.snapshots(repository, session_id)
+            opened = _Opened(log, snapshots, repository, storage)
+            if log.state.start_tree:
+                _look(opened)
+            yield opened
+        finally:
+            storage.leases.release(session_id)
+
+
+def _find(storage: Storage, cwd: Path, session: str | None) -> tuple[str, Path]:
+    infos = storage.sessions(None if session else tree_key(find_repository(cwd).root))
+    if session:
+        wanted = storage.store.find(session)
+        infos = tuple(info for info in infos if info.session_id == wanted)
+    if not infos:
+        raise UserError("there are no sessions in this repository yet; start with patch fix")
+    return infos[0].session_id, Path(infos[0].root)
+
+
+def _look(opened: _Opened) -> None:
+    """The tree as it is, after an earlier run or undo that was cut off was brought to its end."""
+    session, snapshots = opened.session, opened.snapshots
+    snapshots.expect(session.state.tree)
+    runners = [runner_for(argv) for argv in session.state.test_commands]
+    effects = Effects(
+        session,
+        snapshots,
+        is_test=lambda path: any(runner.is_test_path(path) for runner in runners),
+        steers_tests=lambda path: any(runner.steers_tests(path) for runner in runners),
+    )
+    settle_open_intents(session, effects, lambda p: hash_on_disk(opened.repository.root / p))
+    begun = session.state.restore_open
+    if begun is None:
+        effects.observe("before_restore")
+        session.flush()
+        return
+    plan = plan_restore(
+        snapshots.trees,
+        opened.repository.root,
+        snapshots.take().tree,
+        reversed_changes(begun.changes),
+    )
+    _check(plan, begun.kind)
+    _carry_out(opened, begun, plan.changes)
+
+
+def _kept_at(opened: _Opened, position: str) -> set[object]:
+    if not position:
+        return set()
+    records = tuple(opened.storage.store.records(opened.state.session_id))
+    return {made.key for made in fold(records[: sequence_at(records, position)]).run_changes}
+
+
+def _matches(path: str, pattern: str) -> bool:
+    folder = pattern.rstrip("/") + "/"
+    return not pattern or fnmatchcase(path, pattern) or path.startswith(folder)
+
+
+def _plan(opened: _Opened, changes: "list[FileChange] | tuple[FileChange, ...]") -> Plan:
+    if not changes:
+        return Plan()
+    # A file that an ignore rule keeps out may stand where one has to come back.
+    covered = opened.snapshots.cover([change.path for change in changes])
+    tree = covered.tree if covered is not None else opened.state.tree
+    return plan_restore(opened.snapshots.trees, opened.repository.root, tree, changes)
+
+
+def _check(plan: Plan, kind: RestoreKind) -> None:
+    if plan.conflicts:
+        named = "; ".join(f"{conflict.path} ({conflict.why})" for conflict in plan.conflicts)
+        raise ConflictError(
+            f"{kind} would lose later changes, so nothing was written: {named}. "
+            "Take back the others with --path, and these by hand (patch diff shows the run's part)",
+            "files_conflict",
+        )
+
+
+def _restore(
+    opened: _Opened, kind: RestoreKind, plan: Plan, taken: "list[RunChange] | tuple[RunChange, ...]"
+) -> None:
+    _check(plan, kind)
+    keys = tuple(made.key for made in taken)
+    begun = RestoreBegun(kind, opened.state.tree, plan.changes, keys)
+    opened.session.record(begun)
+    _carry_out(opened, begun, plan.changes)
+
+
+def _carry_out(opened: _Opened, begun: RestoreBegun, changes: tuple[FileChange, ...]) -> None:
+    folders = opened.state.folders_made if begun.kind == "undo" else ()
+    try:
+        carry_out(opened.snapshots.trees, opened.repository.root, changes, folders)
+    except ToolError as error:
+        again = f"patch {begun.kind} {opened.state.session_id}"
+        raise ConflictError(
+            f"{begun.kind} stopped half-way: {error} Mend that, then go on with: {again}",
+            "files_conflict",
+        ) from None
+    tree = opened.snapshots.take().tree
+    opened.session.record(FilesRestored(begun.kind, tree, begun.changes, begun.keys))
