@@ -58,6 +58,8 @@ class _Opened:
 def undo(cwd: Path, session: str | None, wanted: Wanted, environ: Mapping[str, str]) -> Restored:
     """Take back what the run changed. Raises ConflictError, with nothing written, with names."""
     with _opened(cwd, session, environ) as opened:
+        if opened.state.restore_open is not None:
+            return _finish(opened, opened.state.restore_open, wanted.dry_run)
         keep = _kept_at(opened, wanted.to)
         chosen = [
             made
@@ -75,6 +77,8 @@ def undo(cwd: Path, session: str | None, wanted: Wanted, environ: Mapping[str, s
 def redo(cwd: Path, session: str | None, wanted: Wanted, environ: Mapping[str, str]) -> Restored:
     """Make again what the last undo took back. Raises ConflictError like `undo`."""
     with _opened(cwd, session, environ) as opened:
+        if opened.state.restore_open is not None:
+            return _finish(opened, opened.state.restore_open, wanted.dry_run)
         if not opened.state.undone:
             return Restored("redo", opened.state.session_id, Plan(), 0, ())
         last = opened.state.undone[-1]
@@ -117,7 +121,7 @@ def _find(storage: Storage, cwd: Path, session: str | None) -> tuple[str, Path]:
 
 
 def _look(opened: _Opened) -> None:
-    """The tree as it is, after an earlier run or undo that was cut off was brought to its end."""
+    """The tree as it is, after an earlier run that was cut off was brought to its end."""
     session, snapshots = opened.session, opened.snapshots
     snapshots.expect(session.state.tree)
     runners = [runner_for(argv) for argv in session.state.test_commands]
@@ -128,19 +132,23 @@ def _look(opened: _Opened) -> None:
         steers_tests=lambda path: any(runner.steers_tests(path) for runner in runners),
     )
     settle_open_intents(session, effects, lambda p: hash_on_disk(opened.repository.root / p))
-    begun = session.state.restore_open
-    if begun is None:
+    if session.state.restore_open is None:
         effects.observe("before_restore")
-        session.flush()
-        return
+    session.flush()
+
+
+def _finish(opened: _Opened, begun: RestoreBegun, dry_run: bool) -> Restored:
+    """What is left of an undo or redo that was cut off, whichever of the two it was."""
     plan = plan_restore(
-        snapshots.trees,
+        opened.snapshots.trees,
         opened.repository.root,
-        snapshots.take().tree,
+        opened.snapshots.take().tree,
         reversed_changes(begun.changes),
     )
-    _check(plan, begun.kind)
-    _carry_out(opened, begun, plan.changes)
+    if not dry_run:
+        _check(plan, begun.kind)
+        _carry_out(opened, begun, plan.changes)
+    return Restored(begun.kind, opened.state.session_id, plan, len(begun.keys), ())
 
 
 def _kept_at(opened: _Opened, position: str) -> set[object]:

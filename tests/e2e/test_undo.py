@@ -10,8 +10,6 @@ import pytest
 
 from tests.support.repositories import BROKEN, FIXED, git, make_repository
 
-PATCH = [sys.executable, "-m", "patch_agent"]
-
 
 class Place:
     def __init__(self, folder: Path) -> None:
@@ -19,9 +17,12 @@ class Place:
         self.home = folder / "home"
 
     def patch(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return self.python("-m", "patch_agent", *arguments)
+
+    def python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         env = {k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC")}
         return subprocess.run(
-            [*PATCH, *arguments],
+            [sys.executable, *arguments],
             cwd=self.root,
             env={**env, "PATCH_HOME": str(self.home)},
             capture_output=True,
@@ -75,3 +76,22 @@ def test_an_edit_of_the_same_lines_is_refused_by_name(fixed: Place) -> None:
     assert done.returncode == 8
     assert "calc.py" in done.stderr
     assert fixed.read("calc.py") == "def add(a, b):\n    return b + a\n"
+
+
+def test_an_undo_that_was_cut_off_is_finished_by_the_next(fixed: Place) -> None:
+    cut = (
+        "import os; from patch_agent.bootstrap import undo; "
+        "undo.carry_out = lambda *a: os._exit(9); "
+        "from patch_agent.cli.app import run; run(['undo'], 'patch')"
+    )
+    assert fixed.python("-c", cut).returncode == 9
+    refused = fixed.patch("resume", "-m", "go on")
+    assert refused.returncode == 2
+    assert "patch undo" in refused.stderr
+    listed = fixed.patch("undo", "--dry-run")
+    assert "calc.py" in listed.stdout
+    assert fixed.read("calc.py") == FIXED["calc.py"]
+    assert fixed.patch("undo").returncode == 0
+    assert fixed.read("calc.py") == BROKEN["calc.py"]
+    assert fixed.patch("redo").returncode == 0
+    assert fixed.read("calc.py") == FIXED["calc.py"]
