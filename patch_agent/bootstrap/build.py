@@ -68,13 +68,7 @@ def build_run(
     storage, front = place.storage, place.front
     session = Session(storage.store, lease, now, (front.observer,))
     snapshots = storage.snapshots(place.repository, lease.session_id)
-    runners = [runner_for(argv) for argv in commands]
-    effects = Effects(
-        session,
-        snapshots,
-        is_test=lambda path: any(runner.is_test_path(path) for runner in runners),
-        steers_tests=lambda path: any(runner.steers_tests(path) for runner in runners),
-    )
+    effects = make_effects(session, snapshots, commands)
     environment = child_environment(place.environ)
     caches = storage.cache_folder(place.repository)
     tester = CommandTester(
@@ -106,6 +100,17 @@ def build_run(
         done_check=DoneCheck(session, effects, tests),
     )
     return Running(session, Loop(session, parts), effects, model, snapshots)
+
+
+def make_effects(session: Session, snapshots: GitSnapshots, commands: Commands) -> Effects:
+    """Effects that know which files are tests, or steer them, under these commands."""
+    runners = [runner_for(argv) for argv in commands]
+    return Effects(
+        session,
+        snapshots,
+        is_test=lambda path: any(runner.is_test_path(path) for runner in runners),
+        steers_tests=lambda path: any(runner.steers_tests(path) for runner in runners),
+    )
 
 
 def _offline_model() -> Model:

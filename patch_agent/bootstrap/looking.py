@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from patch_agent.bootstrap.storage import open_storage, tree_key
+from patch_agent.bootstrap.storage import find_session, open_storage, tree_key
 from patch_agent.core.errors import StoreError, UserError
 from patch_agent.core.events import Record
 from patch_agent.core.messages import Json
@@ -56,15 +56,7 @@ class Opened:
 def look(cwd: Path, session: str | None, environ: Mapping[str, str]) -> Opened:
     """Open a session: by id or prefix, else the newest of the repository at `cwd`."""
     with open_storage(environ) as storage:
-        if session is not None:
-            session_id = storage.store.find(session)
-        else:
-            infos = storage.sessions(tree_key(find_repository(cwd).root))
-            if not infos:
-                raise UserError(
-                    "there are no sessions in this repository yet; start with patch fix"
-                )
-            session_id = infos[0].session_id
+        session_id = find_session(storage, cwd, session).session_id
         records = tuple(storage.store.records(session_id))
         state = fold(records)
         snapshots = None

@@ -13,7 +13,14 @@ from patch_agent.agent.recovery import settle_open_intents
 from patch_agent.agent.say import say
 from patch_agent.bootstrap.build import Commands, Place, Running, build_run, endpoint_of
 from patch_agent.bootstrap.front import make_front
-from patch_agent.bootstrap.storage import Storage, new_session_id, now, open_storage, tree_key
+from patch_agent.bootstrap.storage import (
+    Storage,
+    find_session,
+    new_session_id,
+    now,
+    open_storage,
+    tree_key,
+)
 from patch_agent.core.errors import StoreError, UserError
 from patch_agent.core.events import Record, SessionResumed, SessionStarted
 from patch_agent.core.messages import Json
@@ -39,7 +46,7 @@ def fix(cwd: Path, task: str, flags: Flags, environ: Mapping[str, str], named: s
     named: what else, besides `--test-cmd`, is a person's word for running the tests here.
     """
     settings = resolve(flags, environ)
-    repository = _usable_repository(cwd, environ)
+    repository = usable_repository(cwd, environ)
     commands, source = _test_commands(repository, settings.test_commands, environ)
     choice = choose(settings.model, endpoint_of(settings))
     check_price(choice.name, settings.cost_limit_given)
@@ -111,7 +118,7 @@ def resume(
     settings = resolve(flags, environ)
     with open_storage(environ) as storage:
         info = _session_to_resume(storage, cwd, session, message is not None)
-        repository = _usable_repository(Path(info.root), environ, info.session_id)
+        repository = usable_repository(Path(info.root), environ, info.session_id)
         storage.leases.take_tree(tree_key(repository.root), info.session_id)
         try:
             lease = storage.leases.take_session(info.session_id)
@@ -157,7 +164,8 @@ def _take_up(running: Running, repository: Repository, new_limits: Limits) -> No
     session.record(SessionResumed(new_limits, running.model.name, found))
 
 
-def _usable_repository(cwd: Path, environ: Mapping[str, str], session_id: str = "") -> Repository:
+def usable_repository(cwd: Path, environ: Mapping[str, str], session_id: str = "") -> Repository:
+    """The repository at `cwd`, if Patch can work there. Raises UserError with what to do."""
     if session_id and not cwd.is_dir():
         raise UserError(f"{cwd}, where session {session_id} worked, is not there", "repository")
     repository = find_repository(cwd)
@@ -204,8 +212,7 @@ def _session_to_resume(
     storage: Storage, cwd: Path, session: str | None, has_message: bool
 ) -> SessionInfo:
     if session is not None:
-        wanted = storage.store.find(session)
-        return next(i for i in storage.sessions(None) if i.session_id == wanted)
+        return find_session(storage, cwd, session)
     infos = storage.sessions(tree_key(find_repository(cwd).root))
     unfinished = [info for info in infos if info.status not in ("done", "failed")]
     usable = unfinished or (list(infos) if has_message else [])

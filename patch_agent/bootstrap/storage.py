@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from patch_agent.core.errors import UserError
 from patch_agent.core.protocols import SessionInfo
 from patch_agent.stores.blobs import FileBlobs
 from patch_agent.stores.home import patch_home
@@ -18,7 +19,7 @@ from patch_agent.stores.owner import this_process
 from patch_agent.stores.private_files import make_folder
 from patch_agent.stores.sqlite import SqliteStore
 from patch_agent.stores.trust import Trust
-from patch_agent.workspace.repository import Repository
+from patch_agent.workspace.repository import Repository, find_repository
 from patch_agent.workspace.snapshots import GitSnapshots
 
 
@@ -60,6 +61,20 @@ class Storage:
     def sessions(self, key: str | None) -> tuple[SessionInfo, ...]:
         """The sessions of a working tree (None: of all), newest first; empty ones never began."""
         return tuple(info for info in self.store.sessions(key) if info.events)
+
+
+def find_session(storage: Storage, cwd: Path, session: str | None) -> SessionInfo:
+    """A session by id or prefix, else the newest of the repository at `cwd`. Raises UserError."""
+    if session is not None:
+        wanted = storage.store.find(session)
+        found = [info for info in storage.sessions(None) if info.session_id == wanted]
+        if not found:
+            raise UserError(f"session {wanted} was cut off before it began; nothing is in it")
+        return found[0]
+    infos = storage.sessions(tree_key(find_repository(cwd).root))
+    if not infos:
+        raise UserError("there are no sessions in this repository yet; start with patch fix")
+    return infos[0]
 
 
 @contextmanager

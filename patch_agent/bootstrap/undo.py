@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from patch_agent.agent.effects import Effects
 from patch_agent.agent.recovery import settle_open_intents
 from patch_agent.agent.session import Session
-from patch_agent.bootstrap.storage import Storage, now, open_storage, tree_key
-from patch_agent.core.errors import ConflictError, ToolError, UserError
+from patch_agent.bootstrap.build import make_effects
+from patch_agent.bootstrap.runs import usable_repository
+from patch_agent.bootstrap.storage import Storage, find_session, now, open_storage, tree_key
+from patch_agent.core.errors import ConflictError, ToolError
 from patch_agent.core.evidence import FilesRestored, RestoreBegun
 from patch_agent.core.state import RunChange, State, is_test_output
 from patch_agent.core.tree import fold, sequence_at
 from patch_agent.core.values import FileChange, RestoreKind
-from patch_agent.runners.registry import runner_for
 from patch_agent.workspace.files import hash_on_disk
-from patch_agent.workspace.repository import Repository, find_repository
+from patch_agent.workspace.repository import Repository
 from patch_agent.workspace.restore_files import carry_out
 from patch_agent.workspace.restore_plan import Plan, plan_restore, reversed_changes
 from patch_agent.workspace.snapshots import GitSnapshots
@@ -95,8 +95,9 @@ def _test_output(state: State) -> set[str]:
 @contextmanager
 def _opened(cwd: Path, session: str | None, environ: Mapping[str, str]) -> Iterator[_Opened]:
     with open_storage(environ) as storage:
-        session_id, root = _find(storage, cwd, session)
-        repository = find_repository(root)
+        info = find_session(storage, cwd, session)
+        session_id = info.session_id
+        repository = usable_repository(Path(info.root), environ, session_id)
         storage.leases.take_tree(tree_key(repository.root), session_id)
         try:
             log = Session(storage.store, storage.leases.take_session(session_id), now)
@@ -110,27 +111,11 @@ def _opened(cwd: Path, session: str | None, environ: Mapping[str, str]) -> Itera
             storage.leases.release(session_id)
 
 
-def _find(storage: Storage, cwd: Path, session: str | None) -> tuple[str, Path]:
-    infos = storage.sessions(None if session else tree_key(find_repository(cwd).root))
-    if session:
-        wanted = storage.store.find(session)
-        infos = tuple(info for info in infos if info.session_id == wanted)
-    if not infos:
-        raise UserError("there are no sessions in this repository yet; start with patch fix")
-    return infos[0].session_id, Path(infos[0].root)
-
-
 def _look(opened: _Opened) -> None:
     """The tree as it is, after an earlier run that was cut off was brought to its end."""
     session, snapshots = opened.session, opened.snapshots
     snapshots.expect(session.state.tree)
-    runners = [runner_for(argv) for argv in session.state.test_commands]
-    effects = Effects(
-        session,
-        snapshots,
-        is_test=lambda path: any(runner.is_test_path(path) for runner in runners),
-        steers_tests=lambda path: any(runner.steers_tests(path) for runner in runners),
-    )
+    effects = make_effects(session, snapshots, session.state.test_commands)
     settle_open_intents(session, effects, lambda p: hash_on_disk(opened.repository.root / p))
     if session.state.restore_open is None:
         effects.observe("before_restore")
@@ -144,9 +129,10 @@ def _finish(opened: _Opened, begun: RestoreBegun, dry_run: bool) -> Restored:
         opened.repository.root,
         opened.snapshots.take().tree,
         reversed_changes(begun.changes),
+        finishing=True,
     )
     if not dry_run:
-        _check(plan, begun.kind)
+        _check(plan, f"the {begun.kind} that was cut off", "Move these files aside, and try again.")
         _carry_out(opened, begun, plan.changes)
     return Restored(begun.kind, opened.state.session_id, plan, len(begun.keys), ())
 
@@ -172,12 +158,11 @@ def _plan(opened: _Opened, changes: "list[FileChange] | tuple[FileChange, ...]")
     return plan_restore(opened.snapshots.trees, opened.repository.root, tree, changes)
 
 
-def _check(plan: Plan, kind: RestoreKind) -> None:
+def _check(plan: Plan, what: str, advice: str) -> None:
     if plan.conflicts:
         named = "; ".join(f"{conflict.path} ({conflict.why})" for conflict in plan.conflicts)
         raise ConflictError(
-            f"{kind} would lose later changes, so nothing was written: {named}. "
-            "Take back the others with --path, and these by hand (patch diff shows the run's part)",
+            f"{what} would lose later changes, so nothing was written: {named}. {advice}",
             "files_conflict",
         )
 
@@ -185,7 +170,11 @@ def _check(plan: Plan, kind: RestoreKind) -> None:
 def _restore(
     opened: _Opened, kind: RestoreKind, plan: Plan, taken: "list[RunChange] | tuple[RunChange, ...]"
 ) -> None:
-    _check(plan, kind)
+    advice = {
+        "undo": "--path takes back the others; patch diff shows what the run did to these",
+        "redo": "patch log shows what was taken back",
+    }
+    _check(plan, kind, advice[kind])
     keys = tuple(made.key for made in taken)
     begun = RestoreBegun(kind, opened.state.tree, plan.changes, keys)
     opened.session.record(begun)
@@ -196,10 +185,11 @@ def _carry_out(opened: _Opened, begun: RestoreBegun, changes: tuple[FileChange, 
     folders = opened.state.folders_made if begun.kind == "undo" else ()
     try:
         carry_out(opened.snapshots.trees, opened.repository.root, changes, folders)
-    except ToolError as error:
+    except (ToolError, OSError) as error:
         again = f"patch {begun.kind} {opened.state.session_id}"
+        why = str(error).rstrip(".")
         raise ConflictError(
-            f"{begun.kind} stopped half-way: {error} Mend that, then go on with: {again}",
+            f"{begun.kind} stopped half-way: {why}. Mend that, then go on with: {again}",
             "files_conflict",
         ) from None
     tree = opened.snapshots.take().tree

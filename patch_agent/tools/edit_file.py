@@ -66,8 +66,9 @@ class EditFile:
         name = plan.path.relative
         result = plan.result
         counts = f"+{result.added} -{result.removed}"
+        head = f"{name} changed ({counts} lines){_rule(result)}.{written.told}"
         return ToolOutcome(
-            content=f"{name} changed ({counts} lines){_rule(result)}.\n{result.preview}",
+            content=f"{head}\n{result.preview}",
             summary=f"{name}  {counts}",
             facts=(FileWritten(name, written.sha256, result.seen),),
             touched=(name,),

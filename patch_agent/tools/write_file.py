@@ -43,7 +43,7 @@ class WriteFile:
         count = _line_count(str(call.arguments["content"]))
         lines = f"{count} line{'' if count == 1 else 's'}"
         verb = "created" if before is None else "rewritten"
-        text = f"{path.relative} {verb} ({lines}, {len(data)} bytes)."
+        text = f"{path.relative} {verb} ({lines}, {len(data)} bytes).{written.told}"
         return ToolOutcome(
             content=text,
             summary=f"{path.relative}  {verb}, {lines}",

@@ -26,7 +26,8 @@ def _head(result: Mapping[str, Json]) -> str:
     head = _HEADS.get(result["status"], result["status"])
     grade = result["verdict"]["grade"]
     if result["status"] == "done":
-        return f"{head}  {one_line(result['text'], 300)}  (grade: {grade})"
+        proven = f"grade: {grade}" if grade != "none" else "no proof of the files as they are now"
+        return f"{head}  {one_line(result['text'], 300)}  ({proven})"
     if result["reason"] is None:
         return f"{head}  the run has no end in the log"
     why = one_line(result["text"], 600)

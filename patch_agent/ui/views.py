@@ -36,7 +36,8 @@ def show_text(state: State, result: Mapping[str, Json]) -> str:
     ]
     parts += [f"todo     [{item.status}] {one_line(item.text)}" for item in state.todo]
     parts += [
-        f"undone   {one_line(', '.join(change.path for change in undone.changes), 300)}"
+        f"undone   {one_line(', '.join(change.path for change in undone.changes), 300)}: "
+        "taken back after the end below; patch redo makes it again"
         for undone in state.undone
     ]
     return "\n".join([*parts, summary_text(result)])

@@ -18,7 +18,8 @@ def carry_out(
 ) -> None:
     """Make every change; then remove those of `folders` (made by the run) that are empty.
 
-    Raises ToolError when a file is not what the plan says it is: then that one is untouched.
+    Raises ToolError or OSError when a file is not what the plan says it is, or cannot be written:
+    then that one is untouched.
     """
     blobs = trees.read_all(
         blob for change in changes for blob in (change.before, change.after) if blob is not None
@@ -47,6 +48,10 @@ def _expected(change: FileChange, blobs: Mapping[str, bytes]) -> str | None:
 
 def _write(path: Path, change: FileChange, blobs: Mapping[str, bytes]) -> None:
     data = blobs[change.after or ""]
+    if path.is_dir() and not path.is_symlink():
+        # The files in it are gone by now; rmdir takes nothing but empty folders.
+        for folder, _, _ in os.walk(path, topdown=False):
+            os.rmdir(folder)
     if change.after_mode == LINK:
         path.parent.mkdir(parents=True, exist_ok=True)
         os.symlink(os.fsdecode(data), path)

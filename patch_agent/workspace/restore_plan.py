@@ -43,10 +43,19 @@ class _Refused(Exception):
     """The path is a conflict; the text says why."""
 
 
-def plan_restore(trees: Trees, root: Path, current: str, taken: Sequence[FileChange]) -> Plan:
+def plan_restore(
+    trees: Trees,
+    root: Path,
+    current: str,
+    taken: Sequence[FileChange],
+    *,
+    finishing: bool = False,
+) -> Plan:
     """Take the changes back, the last one first, from what the tree `current` has.
 
-    Raises StoreError when bytes that are needed are missing.
+    finishing: after a cut, when a path with nothing there may be half-way (a link is removed
+    before a file takes its place), or was set aside by the user: it is no conflict then. Raises
+    StoreError when bytes that are needed are missing.
     """
     there = trees.entries(current)
     changes: list[FileChange] = []
@@ -57,7 +66,10 @@ def plan_restore(trees: Trees, root: Path, current: str, taken: Sequence[FileCha
         try:
             value = _Value(before)
             for step in steps:
-                value = _take_back(trees, value, step)
+                if finishing and value.entry is None:
+                    value = _Value(_entry(step.before_mode, step.before))
+                else:
+                    value = _take_back(trees, value, step)
             if value.entry == before:
                 continue
             permissions = next((s.permissions for s in steps if s.permissions is not None), None)
@@ -66,6 +78,7 @@ def plan_restore(trees: Trees, root: Path, current: str, taken: Sequence[FileCha
                 merged.add(path)
         except _Refused as refused:
             conflicts.append(Conflict(path, str(refused)))
+    # Missing bytes are an error now, before anything is listed, recorded or written.
     trees.read_all(c.after for c in changes if c.after is not None)
     removed = {change.path for change in changes if change.after is None}
     for change in changes:
@@ -172,8 +185,16 @@ def _in_the_way(root: Path, change: FileChange, removed: set[str]) -> str:
         if os.path.lexists(at) and (at.is_symlink() or not at.is_dir()) and folder not in removed:
             return f"{folder} is no folder any more"
     at = root / change.path
-    if change.before is None and os.path.lexists(at):
-        inside = any(path.startswith(f"{change.path}/") for path in removed)
-        if not (at.is_dir() and not at.is_symlink() and inside):
-            return "something that the snapshots do not cover is there"
-    return ""
+    if change.before is not None or not os.path.lexists(at):
+        return ""
+    if at.is_dir() and not at.is_symlink() and _files_in(root, at) <= removed:
+        return ""
+    return "something that is not the run's is there"
+
+
+def _files_in(root: Path, folder: Path) -> set[str]:
+    return {
+        os.path.relpath(os.path.join(here, name), root)
+        for here, folders, names in os.walk(folder)
+        for name in (*names, *(f for f in folders if os.path.islink(os.path.join(here, f))))
+    }

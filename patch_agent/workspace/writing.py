@@ -19,6 +19,11 @@ class Written:
     sha256: str
     not_kept: tuple[str, ...] = ()
 
+    @property
+    def told(self) -> str:
+        """A sentence on what was not kept, with a blank in front; "" when all was."""
+        return f" Not kept: its {', '.join(self.not_kept)}." if self.not_kept else ""
+
 
 def atomic_write(path: Path, data: bytes, *, expect_sha256: str | None) -> Written:
     """Replace a file's bytes, or make a new file.

@@ -95,3 +95,18 @@ def test_an_undo_that_was_cut_off_is_finished_by_the_next(fixed: Place) -> None:
     assert fixed.read("calc.py") == BROKEN["calc.py"]
     assert fixed.patch("redo").returncode == 0
     assert fixed.read("calc.py") == FIXED["calc.py"]
+
+
+def test_to_and_path_choose_what_is_taken_back(fixed: Place) -> None:
+    last = len(fixed.patch("log").stdout.splitlines())
+    nothing = fixed.patch("undo", "--to", f"e{last}")
+    assert nothing.returncode == 1
+    assert "nothing to undo" in nothing.stderr
+    assert fixed.patch("undo", "--path", "tests").returncode == 1
+    assert fixed.patch("undo", "--to", "x9").returncode == 2
+    assert fixed.read("calc.py") == FIXED["calc.py"]
+    assert fixed.patch("undo", "--to", "e3", "--path", "*.py").returncode == 0
+    assert fixed.read("calc.py") == BROKEN["calc.py"]
+    shown = fixed.patch("show").stdout
+    assert "no proof of the files as they are now" in shown
+    assert "taken back" in shown

@@ -105,3 +105,36 @@ def test_a_file_changed_at_the_last_moment_is_not_overwritten(place: Place) -> N
     with pytest.raises(ToolError, match=r"a\.txt"):
         carry_out(place.snapshots.trees, place.root, plan.changes)
     assert (place.root / "a.txt").read_text() == "just now\n"
+
+
+def test_what_is_half_way_or_set_aside_is_finished(place: Place) -> None:
+    wanted = reversed_changes(place.plan().changes)
+    (place.root / "link").unlink()
+    (place.root / "a.txt").write_text("edited while it was cut off\n")
+    trees, now = place.snapshots.trees, place.snapshots.take().tree
+    plan = plan_restore(trees, place.root, now, wanted, finishing=True)
+    assert [conflict.path for conflict in plan.conflicts] == ["a.txt"]
+    (place.root / "a.txt").rename(place.root / "aside.txt")
+    now = place.snapshots.take().tree
+    plan = plan_restore(trees, place.root, now, wanted, finishing=True)
+    assert plan.conflicts == ()
+    carry_out(trees, place.root, plan.changes)
+    assert os.readlink(place.root / "link") == "a.txt"
+    assert (place.root / "a.txt").read_text() == TEXT
+
+
+def test_a_folder_where_a_file_stood_and_back(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    (place.root / "a.txt").unlink()
+    write_files(place.root, {"a.txt/deep/x.py": "x\n"})
+    end = place.snapshots.take().tree
+    place.changes = place.snapshots.changes(place.start, end)
+    undo = place.plan()
+    assert undo.conflicts == ()
+    carry_out(place.snapshots.trees, place.root, undo.changes)
+    assert place.snapshots.take().tree == place.start
+    redo = plan_restore(place.snapshots.trees, place.root, place.start, undo.changes)
+    carry_out(place.snapshots.trees, place.root, redo.changes)
+    assert place.snapshots.take().tree == end
+    (place.root / "a.txt" / "mine").write_text("mine")
+    assert {conflict.path for conflict in place.plan().conflicts} == {"a.txt"}
